@@ -1,0 +1,199 @@
+package diagnose
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"fmt"
+	"time"
+
+	"mcpdiag/ingest"
+	"mcpdiag/ingest/dialect"
+	"mcpdiag/ingest/frame"
+	"mcpdiag/join"
+)
+
+//go:embed leaf.sql
+var leafSQL string
+
+// Options are what the user asked of a diagnosis.
+type Options struct {
+	ingest.Limits
+	All bool // healthy calls too
+}
+
+// fewCalls is up to how many calls a diagnosis lists them all, healthy ones too.
+const fewCalls = 1000
+
+// Summary counts the calls.
+type Summary struct {
+	Calls, Stalled, Slow, Quiet, NoLeaf int
+	Leaf                                map[Leaf]int
+}
+
+// Diagnosis is what is known of a pair of logs.
+type Diagnosis struct {
+	Logs     []*ingest.Log
+	Summary  Summary
+	Calls    []*Call // those with a problem or without a leaf; every call when they are few or all were asked for
+	Findings []Finding
+	Options  Options
+	join     *join.Joined
+}
+
+// Finding is something odd that has not itself stalled a call.
+type Finding struct {
+	Kind     string
+	Severity string // "info", "warning", "error"
+	Log      *ingest.Log
+	Line     uint32
+	Text     string
+	Calls    []*Call
+}
+
+// Diagnose joins the logs and gives each call its verdict.
+func Diagnose(ctx context.Context, conn *ingest.Conn, logs []*ingest.Log, o Options) (*Diagnosis, error) {
+	j, err := join.Join(ctx, conn, logs, &o.Limits)
+	if err != nil {
+		return nil, err
+	}
+	d := &Diagnosis{Logs: logs, Options: o, join: j}
+	if err := d.leaves(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.summarise(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.load(ctx); err != nil {
+		return nil, err
+	}
+	d.revise()
+	if err := d.find(ctx); err != nil {
+		return nil, err
+	}
+	d.explain()
+	return d, nil
+}
+
+// leaves runs leaf.sql over the joined calls.
+func (d *Diagnosis) leaves(ctx context.Context) error {
+	c := d.join.Conn
+	if err := c.Exec(ctx, "CREATE OR REPLACE TEMP TABLE logs (side UTINYINT, cut BOOLEAN, sees BOOLEAN)"); err != nil {
+		return err
+	}
+	for _, l := range d.Logs {
+		sees := l.Dialect.Sees&dialect.Requests != 0
+		if err := c.Exec(ctx, "INSERT INTO logs VALUES ($1, $2, $3)", uint8(l.Side), l.CutTail, sees); err != nil {
+			return err
+		}
+	}
+	return c.Exec(ctx, leafSQL, sql.Named("slow", int64(d.Options.Slow)))
+}
+
+func (d *Diagnosis) summarise(ctx context.Context) error {
+	rows, err := d.join.Conn.Query(ctx, `SELECT coalesce(leaf, ''), count(*), count(*) FILTER (stalled), count(*) FILTER (slow), count(*) FILTER (quiet) FROM verdicts GROUP BY 1`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	d.Summary.Leaf = map[Leaf]int{}
+	for rows.Next() {
+		var leaf string
+		var n, stalled, slow, quiet int
+		if err := rows.Scan(&leaf, &n, &stalled, &slow, &quiet); err != nil {
+			return err
+		}
+		d.Summary.Calls += n
+		d.Summary.Stalled += stalled
+		d.Summary.Slow += slow
+		d.Summary.Quiet += quiet
+		if leaf == "" {
+			d.Summary.NoLeaf = n
+		} else {
+			d.Summary.Leaf[Leaf(leaf)] = n
+		}
+	}
+	return rows.Err()
+}
+
+// load brings in the calls that are looked at closely.
+func (d *Diagnosis) load(ctx context.Context) error {
+	query := `SELECT requester, coalesce(r_half, -1), coalesce(p_half, -1), q1, q2, q3, leaf, stalled, slow, quiet FROM verdicts`
+	if !d.Options.All && d.Summary.Calls > fewCalls {
+		query += ` WHERE stalled OR slow OR quiet OR open OR leaf IS NULL`
+	}
+	query += ` ORDER BY requester, r_half NULLS LAST, p_half`
+	rows, err := d.join.Conn.Query(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var by uint8
+		var r, p int64
+		var q [3]sql.NullBool
+		var leaf sql.NullString
+		c := &Call{}
+		if err := rows.Scan(&by, &r, &p, &q[0], &q[1], &q[2], &leaf, &c.Stalled, &c.Slow, &c.Quiet); err != nil {
+			return err
+		}
+		c.Requester, c.Leaf = frame.Side(by), Leaf(leaf.String)
+		c.Sent, c.Served = d.half(c.Requester, r), d.half(c.Requester.Peer(), p)
+		for k := range q {
+			c.Q[k] = truth(q[k])
+		}
+		if c.Leaf == NoLeaf {
+			c.Reason = whyNone(c.Q, c.Ambiguous(), c.Sent.OK())
+		}
+		d.Calls = append(d.Calls, c)
+	}
+	return rows.Err()
+}
+
+func truth(b sql.NullBool) Truth {
+	switch {
+	case !b.Valid:
+		return Unknown
+	case b.Bool:
+		return Yes
+	}
+	return No
+}
+
+func (d *Diagnosis) half(side frame.Side, n int64) Half {
+	if n < 0 {
+		return Half{}
+	}
+	return Half{d.Log(side), uint32(n)}
+}
+
+// Log is the log of a side; nil when it was not given.
+func (d *Diagnosis) Log(side frame.Side) *ingest.Log {
+	for _, l := range d.Logs {
+		if l.Side == side {
+			return l
+		}
+	}
+	return nil
+}
+
+// Cite names a line of a log as a reader finds it: file and line.
+func Cite(l *ingest.Log, line uint32) string {
+	if l == nil || line == 0 {
+		return ""
+	}
+	path, n := l.Place(line)
+	return fmt.Sprintf("%s:%d", path, n)
+}
+
+// Age is how long an unanswered call had waited when its requester's log ended.
+func (c *Call) Age() Span {
+	if !c.Sent.OK() {
+		return Span{}
+	}
+	_, last := c.Sent.Log.Span()
+	age, ok := last.Sub(c.Sent.At(ingest.Request))
+	return Span{age, ok && age >= 0}
+}
+
+var _ = time.Second

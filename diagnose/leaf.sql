@@ -1,0 +1,73 @@
+-- One row of `verdicts` is one call with its three answers and the leaf that they select.
+--
+-- r is the requester's half, p the responder's. The facts are bits (ingest/halves.go): 1 request, 2 answer, 4 unsure (the
+-- answer may be there and not be shown), 8 ambiguous, 16 the other log knows the session, 32 young, 64 open by design,
+-- 128 quiet, 256 short of answers, 512 shown; from 4096 on the outcome: 1 answered, 2 late, 3 cancelled, 4 refused.
+--
+-- A half that is missing proves something only where its log covers: from the first call that both logs show, in the line
+-- order of the log that has the call, to the end; and not after the last shared call of a log whose tail is cut.
+CREATE OR REPLACE TEMP TABLE verdicts AS
+WITH seen AS (
+  SELECT *,
+         coalesce(r_facts, 0) AS r, coalesce(p_facts, 0) AS p,
+         r_half IS NOT NULL AS r_has, p_half IS NOT NULL AS p_has
+  FROM calls
+), shared AS (             -- per log: the first and the last of its lines that belong to a call of both
+  SELECT side, min(line) AS first, max(line) AS last
+  FROM (SELECT requester AS side, r_line AS line FROM seen WHERE r_has AND p_has
+        UNION ALL
+        SELECT 3 - requester,     p_line         FROM seen WHERE r_has AND p_has)
+  GROUP BY side
+), answered AS (
+  SELECT seen.*,
+         (r | p) & 8 > 0 AS ambiguous,
+         CASE WHEN r_has AND NOT p_has
+              THEN r & 16 > 0 AND peer.sees
+                   AND (shared.first IS NULL OR r_line >= shared.first)
+                   AND NOT (peer.cut AND shared.last IS NOT NULL AND r_line > shared.last)
+                   AND NOT (peer.cut AND shared.last IS NULL)
+         END AS covered
+  FROM seen
+  LEFT JOIN shared ON shared.side = seen.requester
+  LEFT JOIN logs AS peer ON peer.side = 3 - seen.requester
+  WHERE (r | p) & 1 > 0    -- an answer whose request neither log has is a finding
+    AND (CASE WHEN r_has THEN r ELSE p END) & 512 > 0
+), q AS (
+  SELECT *,
+         CASE WHEN ambiguous                                       THEN NULL
+              WHEN p_has                                           THEN true
+              WHEN covered                                         THEN false
+              WHEN r & 2 > 0 AND (SELECT count(*) FROM logs) = 1   THEN true   -- what was read had been written
+         END AS q1,
+         CASE WHEN ambiguous                                       THEN NULL
+              WHEN p & 2 > 0 AND (p & 4 = 0 OR r & 2 > 0)          THEN true
+              WHEN p_has AND p & 4 > 0                             THEN NULL
+              WHEN p_has OR covered                                THEN false
+              WHEN r & 2 > 0 AND (SELECT count(*) FROM logs) = 1   THEN true
+         END AS q2,
+         CASE WHEN ambiguous                                       THEN NULL
+              WHEN r & 2 > 0                                       THEN true
+              WHEN r_has AND r & 1 > 0 AND r & 4 = 0               THEN false
+         END AS q3
+  FROM answered
+)
+SELECT requester, r_half, p_half, q1, q2, q3,
+       CASE WHEN NOT q1 AND q3 IS NOT true          THEN 'never_arrived'
+            WHEN q1 AND NOT q2 AND q3 IS NOT true   THEN 'never_written'
+            WHEN q1 AND q2 AND NOT q3               THEN 'written_not_read'
+            WHEN q1 AND q2 AND q3                   THEN 'agent_level'
+       END AS leaf,
+       CASE WHEN ambiguous                          THEN (r | p) & 256 > 0
+            WHEN r & 1 > 0 THEN
+              CASE WHEN r // 4096 = 2               THEN true     -- late
+                   WHEN r & (2 | 4 | 64) > 0        THEN false    -- answered, perhaps answered, open by design
+                   WHEN r // 4096 = 0               THEN r & 32 = 0
+                   ELSE true END
+            WHEN p_has AND NOT r_has                THEN q2 IS false AND p & 64 = 0 AND (p // 4096 <> 0 OR p & 32 = 0)
+            ELSE false
+       END AS stalled,
+       NOT stalled AND (CASE WHEN r_has THEN r ELSE p END) // 4096 = 1
+         AND coalesce(CASE WHEN r_has THEN r_took ELSE p_took END, 0) >= $slow AS slow,
+       r & 128 > 0 AS quiet,
+       r & 1 > 0 AND r // 4096 = 0 AND NOT stalled AS open
+FROM q;

@@ -1,0 +1,49 @@
+package ingest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	_ "github.com/duckdb/duckdb-go/v2" // the driver
+)
+
+// Conn is one connection to a DuckDB of this process.
+type Conn struct {
+	db *sql.DB
+	c  *sql.Conn
+}
+
+// OpenDB opens a database in memory that can reach nothing outside: no network, no extensions.
+func OpenDB(ctx context.Context) (*Conn, error) {
+	db, err := sql.Open("duckdb", "?autoinstall_known_extensions=false&autoload_known_extensions=false&allow_community_extensions=false")
+	if err != nil {
+		return nil, fmt.Errorf("duckdb: %w", err)
+	}
+	c, err := db.Conn(ctx)
+	if err != nil {
+		db.Close()
+		return nil, fmt.Errorf("duckdb: %w", err)
+	}
+	return &Conn{db, c}, nil
+}
+
+// Close closes the connection and its database.
+func (c *Conn) Close() error {
+	c.c.Close()
+	return c.db.Close()
+}
+
+// Exec runs statements.
+func (c *Conn) Exec(ctx context.Context, query string, args ...any) error {
+	_, err := c.c.ExecContext(ctx, query, args...)
+	return err
+}
+
+// Query runs one query.
+func (c *Conn) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return c.c.QueryContext(ctx, query, args...)
+}
+
+// Raw is the connection itself, for what only the driver can do.
+func (c *Conn) Raw() *sql.Conn { return c.c }

@@ -1,0 +1,290 @@
+package ingest
+
+import (
+	"time"
+
+	"mcpdiag/ingest/frame"
+)
+
+// folder turns the frames of one log, in file order, into halves. It is the only place that knows about order.
+type folder struct {
+	*Log
+	quiet               time.Duration
+	sessions            map[string]*Stretch // by name
+	unnamed             map[string]*Stretch // by conn and pid; the current one of each
+	count               int                 // unnamed stretches so far
+	latest              *Stretch            // the stretch of the record before
+	clocks              clocks
+	restarts            int    // clocks that started again
+	monotonic, wallOnly uint64 // records with a monotonic time, and with a wall time alone
+	writers             map[string]*writer
+	exchange            map[string]uint32 // open halves by HTTP exchange
+}
+
+// raceWindow is how far before its request an answer may stand and still be its answer: two writers race by microseconds,
+// a replay of an old answer comes seconds apart.
+const raceWindow = time.Second
+
+// replayWindow is the same for an id that was answered before: then a copy of the old answer is the likelier reading.
+const replayWindow = 100 * time.Millisecond
+
+// fold takes the next record. f.Line is log-wide.
+func (l *folder) fold(f *frame.Frame) {
+	l.Records++
+	if l.FirstLine == 0 {
+		l.FirstLine = f.Line
+	}
+	l.LastLine = f.Line
+	l.sided(f)
+	l.tick(f)
+	s := l.stretch(f)
+	l.writer(f)
+	l.ended(s, f)
+	switch f.Kind {
+	case frame.Request:
+		l.request(s, f)
+	case frame.Response, frame.Error:
+		l.answer(s, f)
+	case frame.Notification:
+		l.notification(s, f)
+	case frame.HandlerEnter, frame.HandlerExit:
+		l.handler(s, f)
+	case frame.Invalid:
+		l.invalid(s, f)
+	case frame.EOF:
+		l.eof(s, f)
+	case frame.Gap:
+		l.gap(f.Line)
+	}
+}
+
+func (l *folder) sided(f *frame.Frame) {
+	if f.Side == frame.Client || f.Side == frame.Server {
+		l.Sided++
+		if f.Side != l.Side {
+			l.OtherSide++
+		}
+	}
+}
+
+// ended notes the record in its stretch, and per direction.
+func (l *folder) ended(s *Stretch, f *frame.Frame) {
+	s.Last = f.Line
+	s.Records++
+	if f.At.Known() {
+		s.LastAt = f.At
+	}
+	if f.Kind.Message() && f.Dir != frame.NoDir {
+		e := &s.End[f.Dir-frame.C2S]
+		e.Line, e.At, e.Kind = f.Line, f.At, f.Kind
+		e.Count++
+		if f.Kind == frame.Notification || f.Kind == frame.Request {
+			e.Method = l.texts.text(l.texts.intern(f.Method))
+		}
+	}
+}
+
+func (l *folder) gap(line uint32) {
+	l.Gaps++
+	l.blind(line)
+}
+
+// blind notes that something may have been lost at line: what was outstanding there proves nothing by its absence.
+func (l *folder) blind(line uint32) {
+	if n := len(l.unseen); n == 0 || l.unseen[n-1] != line {
+		l.unseen = append(l.unseen, line)
+	}
+}
+
+func (l *folder) request(s *Stretch, f *frame.Frame) {
+	by := f.Dir.From()
+	if f.ID == nil { // its id was cut off: it cannot be joined, only reported
+		l.note("request_id_lost", f.Line, -1)
+		return
+	}
+	if l.again(s, f, by) {
+		return
+	}
+	i, h := l.open(s, by, f.ID)
+	h.method, h.name = l.texts.intern(f.Method), l.texts.intern(f.Name)
+	h.bytes[Request] = clampBytes(f.Bytes)
+	l.set(i, Request, f)
+	l.requestFacts(s, i, h, f)
+	if by == l.Side {
+		l.spoke(s, f, int64(i))
+	}
+	if len(s.waiting) > 0 {
+		l.adopt(s, i, f)
+	}
+}
+
+// again reports whether the request is one already known: another phase of the same frame. A request with the id of an
+// outstanding one is a second call that cannot be told from the first.
+func (l *folder) again(s *Stretch, f *frame.Frame, by frame.Side) bool {
+	j, ok := l.find(s, by, f.ID)
+	if !ok || !l.outstanding(j) {
+		return false
+	}
+	h := l.arena.at(j)
+	if f.Phase != frame.NoPhase && l.facts[j] != nil && l.facts[j].State != "" && l.facts[j].State != f.Phase.String() && h.Flags&Ambiguous == 0 {
+		l.facts[j].State = f.Phase.String()
+		return true
+	}
+	return false
+}
+
+// open starts a half and makes it the latest of its id. If the one before it is still outstanding, neither can be told from
+// the other any more.
+func (l *folder) open(s *Stretch, by frame.Side, id frame.ID) (uint32, *Half) {
+	before, used := l.find(s, by, id)
+	i, h := l.arena.add()
+	*h = Half{id: l.arena.intern(id), bytes: [2]uint32{noBytes, noBytes}, Stretch: s.index, Nth: 1, By: by}
+	if used {
+		h.Nth = l.arena.at(before).Nth + 1
+	}
+	s.table.put(&l.arena, i)
+	s.Calls++
+	open := &s.open[by-frame.Client]
+	*open = append(*open, i)
+	return i, h
+}
+
+func (l *folder) find(s *Stretch, by frame.Side, id frame.ID) (uint32, bool) {
+	ref, small := smallID(id)
+	if !small {
+		ref = elsewhere
+	}
+	return s.table.find(&l.arena, by, ref, id)
+}
+
+// requestFacts notes what few requests carry, and what their reuse of an id means.
+func (l *folder) requestFacts(s *Stretch, i uint32, h *Half, f *frame.Frame) {
+	if !f.ID.IsString() && !f.ID.IsInteger() {
+		l.note("id_not_integer", f.Line, int64(i))
+	}
+	if f.Phase != frame.NoPhase {
+		l.fact(i).State = f.Phase.String()
+	}
+	if f.More != nil {
+		if len(f.More.Era) > 0 && string(f.More.Era) >= "2026-07-28" {
+			h.Flags |= Modern
+		}
+		if f.More.Token != nil {
+			l.tokens(s)[string(f.More.Token)] = i
+		}
+		if f.More.Caps != nil {
+			s.Caps[h.By-frame.Client] = f.More.Caps
+		}
+		if key := exchangeOf(f); key != "" {
+			l.exchange[key] = i
+		}
+	}
+	if h.Nth > 1 {
+		l.reused(s, i, h, f)
+	}
+}
+
+// reused settles what a second use of an id is: legal after the answer in 2026-07-28, a breach in legacy, and undecidable
+// while the first is outstanding and not given up.
+func (l *folder) reused(s *Stretch, i uint32, h *Half, f *frame.Frame) {
+	var rivals []uint32
+	for _, j := range s.open[h.By-frame.Client] {
+		if j != i && l.sameKey(j, h) && l.arena.at(j).line[Cancel] == 0 && !l.apart(j, f) {
+			rivals = append(rivals, j)
+		}
+	}
+	if len(rivals) == 0 {
+		if h.Flags&Modern == 0 {
+			l.note("id_reused", f.Line, int64(i))
+		}
+		return
+	}
+	g := l.groupOf(s, rivals[0])
+	for _, j := range append(rivals, i) {
+		l.join(g, j)
+	}
+	l.note("id_reused_in_flight", f.Line, int64(i))
+}
+
+func (l *folder) sameKey(j uint32, h *Half) bool {
+	return l.arena.sameID(l.arena.at(j), h.By, h.id, l.arena.token(h.id, make([]byte, 0, 20)))
+}
+
+// apart reports whether the two requests came in different HTTP exchanges, whose answers cannot be confused.
+func (l *folder) apart(j uint32, f *frame.Frame) bool {
+	key := exchangeOf(f)
+	if key == "" {
+		return false
+	}
+	for k, i := range l.exchange {
+		if i == j {
+			return k != key
+		}
+	}
+	return false
+}
+
+func exchangeOf(f *frame.Frame) string {
+	switch {
+	case f.More == nil:
+		return ""
+	case len(f.More.Exchange) > 0:
+		return "x" + string(f.More.Exchange)
+	case len(f.More.Conn) > 0:
+		return "c" + string(f.More.Conn) + " " + string(f.ID)
+	}
+	return ""
+}
+
+func (l *folder) groupOf(s *Stretch, j uint32) *Group {
+	key := l.key(j)
+	g := s.groups[key]
+	if g == nil {
+		g = &Group{}
+		if s.groups == nil {
+			s.groups = map[string]*Group{}
+		}
+		s.groups[key] = g
+		l.groups = append(l.groups, g)
+	}
+	return g
+}
+
+func (l *folder) join(g *Group, j uint32) {
+	h := l.arena.at(j)
+	if h.Flags&Ambiguous == 0 {
+		h.Flags |= Ambiguous
+		g.Members = append(g.Members, j)
+	}
+}
+
+// key names (requester, id) within a stretch.
+func (l *folder) key(i uint32) string {
+	h := l.arena.at(i)
+	return h.By.String() + " " + string(l.arena.token(h.id, make([]byte, 0, 20)))
+}
+
+// outstanding reports whether half i waits for its answer.
+func (l *folder) outstanding(i uint32) bool {
+	h := l.arena.at(i)
+	return h.line[Request] != 0 && h.line[Answer] == 0 && h.Flags&(Refused|Closed) == 0
+}
+
+// settle takes half i off the outstanding ones. The search starts at the end: what is answered is mostly young.
+func (l *folder) settle(s *Stretch, i uint32) {
+	open := s.open[l.arena.at(i).By-frame.Client]
+	for k := len(open) - 1; k >= 0; k-- {
+		if open[k] == i {
+			copy(open[k:], open[k+1:])
+			s.open[l.arena.at(i).By-frame.Client] = open[:len(open)-1]
+			return
+		}
+	}
+}
+
+func clampBytes(n int64) uint32 {
+	if n < 0 || n >= noBytes {
+		return noBytes
+	}
+	return uint32(n)
+}

@@ -1,0 +1,288 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"math"
+
+	"mcpdiag/ingest/frame"
+)
+
+// Point is a moment in a call's life that a log can record.
+type Point uint8
+
+// The points of a half. In the requester's log Request and Cancel are sent and Answer is read; in the responder's log
+// Request and Cancel are read and Answer is written.
+const (
+	Request Point = iota
+	Answer
+	Cancel
+	Enter
+	Exit
+	points
+)
+
+// Flags are the facts of a half that are true or false.
+type Flags uint16
+
+// The flags of a half.
+const (
+	Ambiguous  Flags = 1 << iota // shared its id with another outstanding request: which answer is whose cannot be told
+	IsError                      // the answer is a JSON-RPC error
+	ToolError                    // the answer is a result with isError
+	Refused                      // the transport answered without an id
+	InputAsked                   // answered with resultType input_required or a task: an answer, not the end of the work
+	QueuedOnly                   // the answer was queued; nothing says that it was written
+	LostAnswer                   // an answer without its id passed while this call was outstanding: no "unanswered"
+	Late                         // the cancel came before the answer
+	Closed                       // a cut of the connection ended it
+	Modern                       // the request carried a 2026-07-28 version
+)
+
+// Half is what one log knows of one call. It holds no pointers: a million of them cost the collector nothing.
+type Half struct {
+	at      [3]int64  // Request, Answer, Cancel: ns of the clock that Half.timed names
+	line    [3]uint32 // log-wide line numbers; 0: not recorded
+	id      idRef
+	bytes   [2]uint32 // Request, Answer; noBytes when not told
+	Stretch uint32    // index in Log.Stretches
+	Nth     uint32    // k-th request with this id by this requester in its stretch
+	method  uint32    // text number; 0: not told
+	name    uint32
+	code    int32 // JSON-RPC error code of the answer
+	status  uint16
+	clock   uint16 // which monotonic clock, of those that the log names or implies
+	timed   uint16 // two bits a point: has a time; the time is monotonic
+	Flags   Flags
+	By      frame.Side // the requester
+}
+
+// handling is the part of a half that only the responder's log has; kept apart so that the other log does not pay for it.
+type handling struct {
+	at   [2]int64 // Enter, Exit
+	line [2]uint32
+	rows int64 // records in the result; 0 stands for unknown, n+1 for n
+}
+
+const noBytes = math.MaxUint32
+
+// BlockLen is the number of halves in a block: the length of a DuckDB vector, so that a block is a chunk.
+const BlockLen = 2048
+
+type block struct {
+	halves   [BlockLen]Half
+	handling *[BlockLen]handling
+	wall     *[BlockLen][points]int64 // wall times beside monotonic ones, in logs that have both kinds of record
+}
+
+// arena holds the halves of a log.
+type arena struct {
+	blocks []*block
+	n      uint32
+	ids    []byte // string and big ids: length as uvarint, then the token
+	seed   maphash.Seed
+}
+
+func (a *arena) add() (uint32, *Half) {
+	if a.n%BlockLen == 0 {
+		a.blocks = append(a.blocks, new(block))
+	}
+	i := a.n
+	a.n++
+	return i, a.at(i)
+}
+
+func (a *arena) at(i uint32) *Half { return &a.blocks[i/BlockLen].halves[i%BlockLen] }
+
+// handling returns the responder's part of half i; nil when there is none and make is false.
+func (a *arena) handling(i uint32, make bool) *handling {
+	b := a.blocks[i/BlockLen]
+	if b.handling == nil {
+		if !make {
+			return nil
+		}
+		b.handling = new([BlockLen]handling)
+	}
+	return &b.handling[i%BlockLen]
+}
+
+// idRef is an id: a plain integer up to 2^62 as its value, anything else as a place in arena.ids, told apart by the top bit.
+type idRef uint64
+
+const elsewhere idRef = 1 << 63
+
+// smallID is the value of a token that is a plain non-negative integer in its only spelling.
+func smallID(id frame.ID) (idRef, bool) {
+	if len(id) == 0 || len(id) > 18 || (id[0] == '0' && len(id) > 1) {
+		return 0, false
+	}
+	n := idRef(0)
+	for _, c := range id {
+		if c-'0' > 9 {
+			return 0, false
+		}
+		n = n*10 + idRef(c-'0')
+	}
+	return n, true
+}
+
+func (a *arena) intern(id frame.ID) idRef {
+	if n, ok := smallID(id); ok {
+		return n
+	}
+	at := idRef(len(a.ids))
+	a.ids = binary.AppendUvarint(a.ids, uint64(len(id)))
+	a.ids = append(a.ids, id...)
+	return at | elsewhere
+}
+
+// token spells the id; the result may be overwritten by nothing, but points into the arena for long ids.
+func (a *arena) token(ref idRef, room []byte) frame.ID {
+	if ref&elsewhere == 0 {
+		return appendUint(room[:0], uint64(ref))
+	}
+	at := uint64(ref &^ elsewhere)
+	n, width := binary.Uvarint(a.ids[at:])
+	return frame.ID(a.ids[at+uint64(width) : at+uint64(width)+n])
+}
+
+func appendUint(b []byte, n uint64) []byte {
+	var room [20]byte
+	i := len(room)
+	for {
+		i--
+		room[i] = byte('0' + n%10)
+		if n /= 10; n == 0 {
+			return append(b, room[i:]...)
+		}
+	}
+}
+
+// set records a point: its line, and its time on the half's clock. The first record of a point stands; later ones are
+// copies, replays or findings.
+func (l *Log) set(i uint32, p Point, f *frame.Frame) {
+	h := l.arena.at(i)
+	at, line := l.slot(h, i, p, true)
+	if *line != 0 {
+		return
+	}
+	*line = f.Line
+	mono, wall := f.At.HasMono(), int64(0)
+	wall, hasWall := f.At.WallNS()
+	if mono && h.timed == 0 {
+		h.clock = l.clock
+	}
+	if mono && h.clock != l.clock { // another writer's clock has nothing to do with this half's
+		mono = false
+	}
+	switch {
+	case mono:
+		*at = f.At.MonoNS()
+		h.timed |= 3 << (2 * p)
+		if hasWall && (l.mixed || i < BlockLen) { // whether a log mixes its clocks shows within its first records
+			l.wallOf(i)[p] = wall
+		}
+	case hasWall:
+		*at = wall
+		h.timed |= 1 << (2 * p)
+	}
+}
+
+func (l *Log) slot(h *Half, i uint32, p Point, make bool) (at *int64, line *uint32) {
+	if p < Enter {
+		return &h.at[p], &h.line[p]
+	}
+	g := l.arena.handling(i, make)
+	if g == nil {
+		return nil, nil
+	}
+	return &g.at[p-Enter], &g.line[p-Enter]
+}
+
+func (l *Log) wallOf(i uint32) *[points]int64 {
+	b := l.arena.blocks[i/BlockLen]
+	if b.wall == nil {
+		b.wall = new([BlockLen][points]int64)
+		for j := range b.wall {
+			for p := range b.wall[j] {
+				b.wall[j][p] = math.MinInt64
+			}
+		}
+	}
+	return &b.wall[i%BlockLen]
+}
+
+// Halves is the number of halves.
+func (l *Log) Halves() int { return int(l.arena.n) }
+
+// Half returns half i.
+func (l *Log) Half(i uint32) *Half { return l.arena.at(i) }
+
+// ID is the half's id.
+func (l *Log) ID(i uint32) frame.ID {
+	return append(frame.ID(nil), l.arena.token(l.arena.at(i).id, make([]byte, 0, 20))...)
+}
+
+// Line is the log-wide number of the line that records point p of half i; 0 when none does.
+func (l *Log) Line(i uint32, p Point) uint32 {
+	_, line := l.slot(l.arena.at(i), i, p, false)
+	if line == nil {
+		return 0
+	}
+	return *line
+}
+
+// At is the time of point p of half i, on this log's clocks.
+func (l *Log) At(i uint32, p Point) frame.Instant {
+	var t frame.Instant
+	h := l.arena.at(i)
+	at, line := l.slot(h, i, p, false)
+	if line == nil || *line == 0 || h.timed>>(2*p)&1 == 0 {
+		return t
+	}
+	if h.timed>>(2*p)&2 == 0 {
+		setWall(&t, *at)
+	} else {
+		t.Mono(*at)
+		if b := l.arena.blocks[i/BlockLen]; b.wall != nil && b.wall[i%BlockLen][p] != math.MinInt64 {
+			setWall(&t, b.wall[i%BlockLen][p])
+		}
+	}
+	return t.OnClock(l.number, uint32(h.clock))
+}
+
+func setWall(t *frame.Instant, ns int64) {
+	sec := ns / 1e9
+	if ns%1e9 < 0 {
+		sec--
+	}
+	t.Wall(sec, int32(ns-sec*1e9), true)
+}
+
+// Bytes is the size of the request or answer frame of half i; frame.Unknown when not told.
+func (l *Log) Bytes(i uint32, p Point) int64 {
+	if n := l.arena.at(i).bytes[p]; n != noBytes {
+		return int64(n)
+	}
+	return frame.Unknown
+}
+
+// Rows is the number of records in the result of half i; frame.Unknown when not told.
+func (l *Log) Rows(i uint32) int64 {
+	if g := l.arena.handling(i, false); g != nil {
+		return g.rows - 1
+	}
+	return frame.Unknown
+}
+
+// Method and Name are what the request said; "" when not told.
+func (l *Log) Method(i uint32) string { return l.texts.text(l.arena.at(i).method) }
+
+// Name is the tool, prompt or resource of half i.
+func (l *Log) Name(i uint32) string { return l.texts.text(l.arena.at(i).name) }
+
+// Code is the JSON-RPC error code of the answer of half i.
+func (l *Log) Code(i uint32) int { return int(l.arena.at(i).code) }
+
+// Status is the HTTP status that carried the answer; 0 when not told.
+func (l *Log) Status(i uint32) int { return int(l.arena.at(i).status) }

@@ -1,0 +1,283 @@
+package ingest
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/duckdb/duckdb-go/v2"
+
+	"mcpdiag/ingest/dialect"
+	"mcpdiag/ingest/frame"
+)
+
+// Alignment says which stretches of the two logs are one session, and which uses of an id are one call. The next room makes
+// it; a half's key is (Pair, requester, id, nth).
+type Alignment struct {
+	Pair  [3][]uint32          // by side, then stretch: the number that both logs' stretches share
+	Known [3][]bool            // by side, then stretch: the other log has records of it
+	Nth   [3]map[uint32]uint32 // by side, then half: the use of the id, where it is not the half's own count
+}
+
+// Limits are the user's thresholds, each on the clock of the log that it is applied to.
+type Limits struct {
+	Slow     time.Duration                  // an answered call that took this long is worth a word
+	Patience time.Duration                  // an unanswered call younger than this at its log's end is still open
+	Quiet    time.Duration                  // silence after an answer that is worth a word
+	Session  string                         // only calls of this session; "" is all
+	ID       string                         // only calls with this id, as a JSON token or bare; "" is all
+	In       func(l *Log, half uint32) bool // only calls of this time; nil is all
+}
+
+// Outcome is how the requester's wait ended, as one log shows it.
+type Outcome uint8
+
+// The outcomes.
+const (
+	StillOpen Outcome = iota // the log ends first
+	Answered
+	AnsweredLate // after the requester had given up
+	Cancelled
+	WasRefused // the transport said no
+)
+
+var outcomeNames = [...]string{"open", "answered", "late", "cancelled", "refused"}
+
+func (o Outcome) String() string { return outcomeNames[o] }
+
+// Outcome is how the call ended as far as half i shows.
+func (l *Log) Outcome(i uint32) Outcome {
+	h := l.Half(i)
+	switch {
+	case h.Flags&Late != 0:
+		return AnsweredLate
+	case h.line[Answer] != 0:
+		return Answered
+	case h.Flags&Refused != 0:
+		return WasRefused
+	case h.line[Cancel] != 0:
+		return Cancelled
+	}
+	return StillOpen
+}
+
+// OpenByDesign reports whether a request with this method stays open for as long as its purpose lasts.
+func OpenByDesign(method string) bool {
+	return method == "subscriptions/listen" || method == "tasks/result"
+}
+
+// Young reports whether half i, unanswered, may still be answered: it is younger than patience when its log ends, and
+// nothing says that its stream has ended.
+func (l *Log) Young(i uint32, patience time.Duration) bool {
+	h := l.Half(i)
+	s := l.Stretches[h.Stretch]
+	if h.Flags&Closed != 0 || s.EOF != [2]uint32{} {
+		return false
+	}
+	age, ok := l.last.Sub(l.At(i, Request))
+	return ok && age < patience
+}
+
+// halfColumn is one column of the table function `halves`.
+type halfColumn struct {
+	name string
+	typ  duckdb.Type
+}
+
+// halfColumns is what the join needs of a half; the rest stays where it is and is looked up by (log, half).
+var halfColumns = [...]halfColumn{
+	{"log", duckdb.TYPE_UTINYINT}, {"half", duckdb.TYPE_UINTEGER}, {"pair", duckdb.TYPE_UINTEGER}, {"requester", duckdb.TYPE_UTINYINT},
+	{"id", duckdb.TYPE_VARCHAR}, {"nth", duckdb.TYPE_UINTEGER}, {"line", duckdb.TYPE_UINTEGER}, {"facts", duckdb.TYPE_UINTEGER},
+	{"took", duckdb.TYPE_BIGINT},
+}
+
+// Facts of a half, as bits of the column `facts`. leaf.sql names them.
+const (
+	factRequest   = 1 << iota // the log shows the request
+	factAnswer                // the log shows the answer
+	factUnsure                // the answer may be there and not be shown
+	factAmbiguous             // shares its id with another outstanding request
+	factKnown                 // the other log has records of the session
+	factYoung                 // unanswered, and may still be answered
+	factDesign                // open by design
+	factQuiet                 // its requester fell silent after it
+	factShort                 // its group of ambiguous requests got fewer answers than it has members
+	factShown                 // the user wants to see it
+	factOutcome   = 1 << 12   // three bits: Outcome
+)
+
+// halves serves the halves of one role, block by block, to however many threads ask.
+type halves struct {
+	logs   []*Log // those with halves
+	blocks []blockRef
+	next   atomic.Int64
+	role   bool // true: the requester's halves
+	align  *Alignment
+	limits *Limits
+	count  uint
+}
+
+type blockRef struct {
+	log   *Log
+	block int
+}
+
+// Register makes the halves of the logs visible on the connection as `halves(role)`, role being 'requester' or 'responder'.
+func Register(conn *Conn, logs []*Log, align *Alignment, limits *Limits) error {
+	varchar, err := duckdb.NewTypeInfo(duckdb.TYPE_VARCHAR)
+	if err != nil {
+		return err
+	}
+	return duckdb.RegisterTableUDF(conn.c, "halves", duckdb.ParallelChunkTableFunction{
+		Config: duckdb.TableFunctionConfig{Arguments: []duckdb.TypeInfo{varchar}},
+		BindArguments: func(_ map[string]any, args ...any) (duckdb.ParallelChunkTableSource, error) {
+			return newHalves(logs, args[0].(string) == "requester", align, limits), nil
+		},
+	})
+}
+
+func newHalves(logs []*Log, role bool, align *Alignment, limits *Limits) *halves {
+	h := &halves{logs: logs, role: role, align: align, limits: limits}
+	for _, l := range logs {
+		for b := range l.arena.blocks {
+			h.blocks = append(h.blocks, blockRef{l, b})
+		}
+		h.count += uint(l.Halves())
+	}
+	return h
+}
+
+// ColumnInfos describes the columns.
+func (h *halves) ColumnInfos() []duckdb.ColumnInfo {
+	var infos []duckdb.ColumnInfo
+	for _, c := range halfColumns {
+		t, err := duckdb.NewTypeInfo(c.typ)
+		if err != nil {
+			panic(err) // a constant of the library
+		}
+		infos = append(infos, duckdb.ColumnInfo{Name: c.name, T: t})
+	}
+	return infos
+}
+
+// Cardinality guides the planner.
+func (h *halves) Cardinality() *duckdb.CardinalityInfo {
+	return &duckdb.CardinalityInfo{Cardinality: h.count}
+}
+
+// Init allows as many threads as there are blocks.
+func (h *halves) Init() duckdb.ParallelTableSourceInfo {
+	h.next.Store(0)
+	return duckdb.ParallelTableSourceInfo{MaxThreads: max(1, len(h.blocks))}
+}
+
+// NewLocalState has nothing to hold.
+func (h *halves) NewLocalState() any { return &struct{}{} }
+
+// FillChunk writes the next block that has halves of the role.
+func (h *halves) FillChunk(_ any, chunk duckdb.DataChunk) error {
+	for {
+		k := int(h.next.Add(1)) - 1
+		if k >= len(h.blocks) {
+			return chunk.SetSize(0)
+		}
+		n, err := h.fill(h.blocks[k], chunk)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			return chunk.SetSize(n)
+		}
+	}
+}
+
+func (h *halves) fill(ref blockRef, chunk duckdb.DataChunk) (rows int, err error) {
+	l := ref.log
+	from := uint32(ref.block * BlockLen)
+	to := min(from+BlockLen, l.arena.n)
+	room := make([]byte, 0, 20)
+	for i := from; i < to; i++ {
+		half := l.arena.at(i)
+		if (half.By == l.Side) != h.role {
+			continue
+		}
+		if err := h.row(l, i, half, chunk, rows, room); err != nil {
+			return 0, err
+		}
+		rows++
+	}
+	return rows, nil
+}
+
+func (h *halves) row(l *Log, i uint32, half *Half, chunk duckdb.DataChunk, row int, room []byte) error {
+	nth := half.Nth
+	if n, ok := h.align.Nth[l.Side][i]; ok {
+		nth = n
+	}
+	facts := h.facts(l, i, half)
+	line := half.line[Request]
+	if line == 0 {
+		line = l.FirstHalfLine(i)
+	}
+	set := func(err1, err2 error) error {
+		if err1 != nil {
+			return err1
+		}
+		return err2
+	}
+	err := duckdb.SetChunkValue(chunk, 0, row, uint8(l.Side))
+	err = set(err, duckdb.SetChunkValue(chunk, 1, row, i))
+	err = set(err, duckdb.SetChunkValue(chunk, 2, row, h.align.Pair[l.Side][half.Stretch]))
+	err = set(err, duckdb.SetChunkValue(chunk, 3, row, uint8(half.By)))
+	err = set(err, duckdb.SetChunkValue(chunk, 4, row, []byte(l.arena.token(half.id, room))))
+	err = set(err, duckdb.SetChunkValue(chunk, 5, row, nth))
+	err = set(err, duckdb.SetChunkValue(chunk, 6, row, line))
+	err = set(err, duckdb.SetChunkValue(chunk, 7, row, facts))
+	if took, ok := l.At(i, Answer).Sub(l.At(i, Request)); ok {
+		return set(err, duckdb.SetChunkValue(chunk, 8, row, int64(took)))
+	}
+	return set(err, duckdb.SetChunkValue[any](chunk, 8, row, nil))
+}
+
+func (h *halves) facts(l *Log, i uint32, half *Half) uint32 {
+	facts := uint32(l.Outcome(i)) * factOutcome
+	bit := func(b bool, f uint32) {
+		if b {
+			facts |= f
+		}
+	}
+	bit(half.line[Request] != 0, factRequest)
+	bit(half.line[Answer] != 0, factAnswer)
+	bit(h.align.Known[l.Side][half.Stretch], factKnown)
+	bit(h.shown(l, i), factShown)
+	if half.line[Answer] == 0 || half.Flags&QueuedOnly != 0 {
+		bit(l.Unsure(i), factUnsure)
+		bit(l.Young(i, h.limits.Patience), factYoung)
+		bit(OpenByDesign(l.Method(i)), factDesign)
+	}
+	if half.Flags&Ambiguous != 0 {
+		g := l.GroupOf(i)
+		facts |= factAmbiguous
+		bit(g != nil && len(g.Answers) < len(g.Members), factShort)
+	}
+	if len(l.facts) > 0 && half.By == l.Side {
+		f := l.facts[i]
+		bit(f != nil && f.Quiet >= h.limits.Quiet && f.Quiet > 0, factQuiet)
+	}
+	return facts
+}
+
+func (h *halves) shown(l *Log, i uint32) bool {
+	m := h.limits
+	if m.Session != "" && l.Stretches[l.Half(i).Stretch].Session != m.Session {
+		return false
+	}
+	if m.ID != "" {
+		if id := l.ID(i); string(id) != m.ID && id.Bare() != m.ID {
+			return false
+		}
+	}
+	return m.In == nil || m.In(l, i)
+}
+
+var _ = dialect.Requests
+var _ = frame.Client

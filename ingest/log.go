@@ -1,0 +1,276 @@
+package ingest
+
+import (
+	"sort"
+	"time"
+
+	"mcpdiag/ingest/dialect"
+	"mcpdiag/ingest/frame"
+)
+
+// Log is one log, folded.
+type Log struct {
+	Side        frame.Side
+	Path        string // as the user named it
+	Dialect     *dialect.Dialect
+	Records     uint64
+	BadLines    []uint32 // every line that is no record, ascending
+	Bad         []BadLine
+	Reasons     map[frame.Reason]int
+	Warnings    frame.Warnings
+	FirstLine   uint32 // of the first and last record; 0 when there is none
+	LastLine    uint32
+	Lines       uint32 // lines in all
+	SideGuessed bool   // nothing told whose log it is
+	StreamCut   string // how a compressed stream ended, when too early
+	CutTail     bool   // the last line, or the compressed stream, ends in the middle
+	Gaps        int    // losses that the log itself shows: gap records, missing seq, holes
+	Copies      int    // how many times every frame stood there; 1 is normal
+	OtherSide   uint64 // records that name the other side
+	Sided       uint64 // records that name a side
+	Stretches   []*Stretch
+	Marks       []Mark
+	Notes       map[string]*Note
+
+	number uint16
+	files  []file
+	arena  arena
+	texts  texts
+	facts  map[uint32]*Fact
+	groups []*Group
+	unseen []uint32 // lines where something may have been lost, ascending: bad lines, gaps, holes
+	mixed  bool     // some records have monotonic times and some do not
+	clock  uint16   // the monotonic clock of the record being folded
+	first  frame.Instant
+	last   frame.Instant
+}
+
+// file is one file of a rotated set: the lines after `before` are its own.
+type file struct {
+	path   string
+	before uint32
+}
+
+// BadLine is a line that is no record.
+type BadLine struct {
+	Line   uint32
+	Reason frame.Reason
+	Prefix string
+}
+
+// Stretch is a named session, or what stands between two cuts where no session is named.
+type Stretch struct {
+	Session string // "" when the log names none
+	Number  int    // which unnamed stretch of the log it is, from 1; 1 for a named one
+	First   uint32 // lines
+	Last    uint32
+	Calls   uint32
+	Records uint64
+	End     [2]End    // the last frame of each direction, by the side that sends it: [0] client's, [1] server's
+	EOF     [2]uint32 // line of the first eof of each direction
+	EOFAt   [2]frame.Instant
+	LastAt  frame.Instant
+	Caps    [2][]string // capabilities that each side declared; nil when the log does not tell
+
+	index    uint32
+	cut      uint32 // line at which it was cut off; 0: never
+	key      string // conn and pid of an unnamed one
+	table    table
+	open     [2][]uint32
+	waiting  map[string][]waiting
+	groups   map[string]*Group
+	tokensOf map[string]uint32
+	idle     idle
+	counted  bool // the client's ids so far: the lowest and the latest
+	least    idRef
+	previous idRef
+}
+
+// End is the last frame that went one way.
+type End struct {
+	Line   uint32
+	At     frame.Instant
+	Kind   frame.Kind
+	Method string
+	Count  uint64
+}
+
+// Mark is a record that belongs to no call and that a cause may need.
+type Mark struct {
+	Kind    frame.Kind
+	Dir     frame.Dir
+	Line    uint32
+	Stretch uint32
+	At      frame.Instant
+	Bytes   int64
+	Method  string // of a notification
+	Raw     string // prefix of an invalid line
+	Code    int64
+	Status  int64
+	Open    int   // requests that were outstanding then
+	Half    int64 // the half it was paired with; -1 when none
+}
+
+// Note is something odd, counted by kind.
+type Note struct {
+	Kind   string
+	Count  int
+	Lines  []uint32 // the first few
+	Halves []uint32 // the first few
+	Text   []string // the first few, where words are needed
+}
+
+// Fact holds what few halves have.
+type Fact struct {
+	Repeats  []uint32 // lines of further answers
+	RepeatAt frame.Instant
+	Progress int // notifications/progress about the call
+	ProgressLine,
+	ProgressLast uint32
+	ProgressFirstAt, ProgressLastAt frame.Instant
+	ProgressGap                     time.Duration // the longest silence between two of them
+	RefusedLine                     uint32
+	RefusedAt                       frame.Instant
+	RefusedCode, RefusedStatus      int64
+	RefusedBytes                    int64
+	Quiet                           time.Duration // silence of the requester after the answer
+	QuietEnd                        int64         // half of the request that ended the silence; -1 when none did
+	QuietLine                       uint32        // the line that ended it
+	ResultType                      string
+	LostLine                        uint32 // an answer without its id passed here
+	HandlerAmbiguous                bool   // handler events were there that could be another call's
+	State                           string
+}
+
+// Group is a set of requests that were outstanding at once with one id.
+type Group struct {
+	Members []uint32
+	Answers []uint32 // lines
+	Cancels []uint32 // lines
+}
+
+const (
+	noteLines = 8
+	rawLen    = 120
+)
+
+func (l *Log) note(kind string, line uint32, half int64) *Note {
+	n := l.Notes[kind]
+	if n == nil {
+		n = &Note{Kind: kind}
+		l.Notes[kind] = n
+	}
+	n.Count++
+	if len(n.Lines) < noteLines {
+		n.Lines = append(n.Lines, line)
+		if half >= 0 {
+			n.Halves = append(n.Halves, uint32(half))
+		}
+	}
+	return n
+}
+
+func (l *Log) fact(i uint32) *Fact {
+	f := l.facts[i]
+	if f == nil {
+		f = &Fact{QuietEnd: -1}
+		l.facts[i] = f
+	}
+	return f
+}
+
+// Fact returns what else is known of half i; never nil.
+func (l *Log) Fact(i uint32) *Fact {
+	if f := l.facts[i]; f != nil {
+		return f
+	}
+	return &Fact{QuietEnd: -1}
+}
+
+// GroupOf returns the requests that half i cannot be told from; nil when there are none.
+func (l *Log) GroupOf(i uint32) *Group {
+	if l.Half(i).Flags&Ambiguous == 0 {
+		return nil
+	}
+	for _, g := range l.groups {
+		for _, m := range g.Members {
+			if m == i {
+				return g
+			}
+		}
+	}
+	return nil
+}
+
+// Place says which file, and which line of it, a log-wide line number is.
+func (l *Log) Place(line uint32) (path string, n uint32) {
+	k := sort.Search(len(l.files), func(k int) bool { return l.files[k].before >= line }) - 1
+	if k < 0 {
+		return l.Path, line
+	}
+	return l.files[k].path, line - l.files[k].before
+}
+
+// Span is the time from the log's first record to its last, and the last instant itself.
+func (l *Log) Span() (first, last frame.Instant) { return l.first, l.last }
+
+// FirstHalfLine is the first line on which half i was seen.
+func (l *Log) FirstHalfLine(i uint32) uint32 {
+	first := uint32(0)
+	for p := Request; p < points; p++ {
+		if n := l.Line(i, p); n != 0 && (first == 0 || n < first) {
+			first = n
+		}
+	}
+	return first
+}
+
+// Unsure reports whether the answer that half i lacks may be there after all: lost at a line that cannot be read, without
+// its id, only queued, or of a kind that the dialect cannot show.
+func (l *Log) Unsure(i uint32) bool {
+	h := l.Half(i)
+	if h.Flags&QueuedOnly != 0 {
+		return true
+	}
+	if h.line[Answer] != 0 {
+		return false
+	}
+	if h.Flags&LostAnswer != 0 || l.Dialect.Sees&dialect.Responses == 0 {
+		return true
+	}
+	_, blind := l.BlindLine(i)
+	return blind
+}
+
+// BlindLine is a line at which half i was outstanding and something may have been lost.
+func (l *Log) BlindLine(i uint32) (uint32, bool) {
+	if len(l.unseen) == 0 {
+		return 0, false
+	}
+	from := l.FirstHalfLine(i)
+	k := sort.Search(len(l.unseen), func(k int) bool { return l.unseen[k] > from })
+	if k == len(l.unseen) {
+		return 0, false
+	}
+	end := l.Stretches[l.Half(i).Stretch].cut
+	return l.unseen[k], end == 0 || l.unseen[k] < end
+}
+
+// NthInFile counts the requests of half i's requester with its id: in the named session, or in the whole log when none is
+// named.
+func (l *Log) NthInFile(i uint32) int {
+	h := l.Half(i)
+	n := int(h.Nth)
+	s := l.Stretches[h.Stretch]
+	if s.Session != "" {
+		return n
+	}
+	for _, other := range l.Stretches[:h.Stretch] {
+		if other.Session == "" {
+			if j, ok := other.table.find(&l.arena, h.By, h.id, l.arena.token(h.id, make([]byte, 0, 20))); ok {
+				n += int(l.Half(j).Nth)
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,253 @@
+package ingest
+
+import (
+	"time"
+
+	"mcpdiag/ingest/frame"
+)
+
+// stretch finds the session of a record, or the connection it belongs to when no session is named, and cuts a new one where
+// a connection starts: at another conn or pid, at `open`, at an `initialize`, and where ids start again after an eof.
+func (l *folder) stretch(f *frame.Frame) *Stretch {
+	if len(f.Session) > 0 {
+		if s := l.latest; s != nil && s.Session == string(f.Session) {
+			return s
+		}
+		s := l.sessions[string(f.Session)]
+		if s == nil {
+			s = l.begin(f)
+			s.Session, s.Number = string(f.Session), 1
+			l.sessions[s.Session] = s
+		}
+		l.latest = s
+		return s
+	}
+	key := connection(f)
+	s := l.unnamed[key]
+	if s == nil || l.cuts(s, f) {
+		if s != nil {
+			l.cut(s, f.Line)
+		}
+		s = l.begin(f)
+		l.count++
+		s.Number, s.key = l.count, key
+		l.unnamed[key] = s
+	}
+	l.latest = s
+	return s
+}
+
+func connection(f *frame.Frame) string {
+	if f.More == nil || (f.More.Conn == nil && f.More.PID == nil) {
+		return ""
+	}
+	return string(f.More.Conn) + "\x00" + string(f.More.PID)
+}
+
+func (l *folder) begin(f *frame.Frame) *Stretch {
+	s := &Stretch{First: f.Line}
+	s.index = uint32(len(l.Stretches))
+	l.Stretches = append(l.Stretches, s)
+	return s
+}
+
+// cuts reports whether the record starts a new connection in the unnamed stretch s.
+func (l *folder) cuts(s *Stretch, f *frame.Frame) bool {
+	switch f.Kind {
+	case frame.Open:
+		return s.Records > 0
+	case frame.Request:
+		if string(f.Method) == "initialize" && f.Dir == frame.C2S {
+			return s.counted || s.EOF != [2]uint32{}
+		}
+		if f.Dir == frame.C2S {
+			return s.restarts(f.ID)
+		}
+	}
+	return false
+}
+
+// restarts follows the client's ids: strictly below the one before and equal to the lowest seen, after an eof, they have
+// started again.
+func (s *Stretch) restarts(id frame.ID) bool {
+	n, ok := smallID(id)
+	if !ok {
+		return false
+	}
+	again := s.counted && (s.EOF[0] != 0 || s.EOF[1] != 0) && n < s.previous && n == s.least
+	if !again {
+		if !s.counted || n < s.least {
+			s.least = n
+		}
+		s.counted, s.previous = true, n
+	}
+	return again
+}
+
+// cut ends a stretch: what was outstanding in it will not be answered in it.
+func (l *folder) cut(s *Stretch, line uint32) {
+	s.cut = line
+	l.leftovers(s)
+	for side := range s.open {
+		for _, i := range s.open[side] {
+			l.arena.at(i).Flags |= Closed
+		}
+		s.open[side] = nil
+	}
+	s.tokensOf = nil
+}
+
+// tokens maps the progress tokens of a stretch's requests to their halves.
+func (l *folder) tokens(s *Stretch) map[string]uint32 {
+	if s.tokensOf == nil {
+		s.tokensOf = map[string]uint32{}
+	}
+	return s.tokensOf
+}
+
+// clocks tells the monotonic clocks of a log apart: by name, else one for each writer until its readings fall.
+type clocks struct {
+	by map[string]*reading
+}
+
+// reading is the last reading of one clock.
+type reading struct {
+	clock uint16
+	mono  int64
+	wall  int64
+	walls bool
+}
+
+// raceSlack is how far the readings of one writer may fall because two of its threads raced to the log.
+const raceSlack = int64(50 * time.Millisecond)
+
+// stepSlack is how far wall and monotonic time may drift apart between two records before it is a step.
+const stepSlack = 500 * time.Millisecond
+
+// tick settles which clock a record's time was read on, and notes where the wall clock moved.
+func (l *folder) tick(f *frame.Frame) {
+	wall, hasWall := f.At.WallNS()
+	if f.At.HasMono() {
+		r := l.reading(f)
+		if hasWall && r.walls {
+			l.stepped(f, time.Duration(wall-r.wall)-time.Duration(f.At.MonoNS()-r.mono))
+		}
+		r.mono = f.At.MonoNS()
+		r.wall, r.walls = wall, hasWall
+		l.clock = r.clock
+		l.monotonic++
+	} else if hasWall {
+		l.wallOnly++
+		l.backwards(f)
+	}
+	l.mixed = l.mixed || (l.monotonic > 0 && l.wallOnly > 0)
+	f.At = f.At.OnClock(l.number, uint32(l.clock))
+	if f.At.Known() {
+		if !l.first.Known() {
+			l.first = f.At
+		}
+		l.last = f.At
+	}
+}
+
+func (l *folder) reading(f *frame.Frame) *reading {
+	name := ""
+	if f.More != nil {
+		if name = string(f.More.Clock); name == "" && f.More.PID != nil {
+			name = "pid " + string(f.More.PID)
+		}
+	}
+	r := l.clocks.by[name]
+	if r == nil || (f.At.MonoNS() < r.mono-raceSlack && (f.More == nil || f.More.Clock == nil)) {
+		r = &reading{clock: uint16(min(len(l.clocks.by)+l.restarts+1, 1<<16-1)), mono: f.At.MonoNS()}
+		if l.clocks.by[name] != nil {
+			l.restarts++
+		}
+		l.clocks.by[name] = r
+	}
+	return r
+}
+
+func (l *folder) stepped(f *frame.Frame, d time.Duration) {
+	if d > stepSlack || d < -stepSlack {
+		n := l.note("clock_step", f.Line, -1)
+		if len(n.Text) < noteLines {
+			n.Text = append(n.Text, d.Round(time.Millisecond).String())
+		}
+	}
+}
+
+// backwards notes a wall clock that went back where no monotonic clock can say by how much.
+func (l *folder) backwards(f *frame.Frame) {
+	if !l.last.HasWall() {
+		return
+	}
+	if d, ok := f.At.OnClock(l.number, uint32(l.clock)).Sub(l.last); ok && d < -stepSlack && !l.last.HasMono() {
+		n := l.note("clock_back", f.Line, -1)
+		if len(n.Text) < noteLines {
+			n.Text = append(n.Text, d.Round(time.Millisecond).String())
+		}
+	}
+}
+
+// writer is one process that numbers its records.
+type writer struct {
+	seq  int64
+	gaps []seqGap
+}
+
+type seqGap struct {
+	line     uint32
+	from, to int64 // missing numbers, both included
+}
+
+// writer follows `seq`: a number that never comes is a record that was lost. Threads of one writer may swap two records, so
+// a gap counts only when the log ends without it.
+func (l *folder) writer(f *frame.Frame) {
+	if f.Kind == frame.Gap || f.More == nil || !f.More.HasSeq {
+		return
+	}
+	key := string(f.More.PID) + "\x00" + string(f.More.Conn)
+	w := l.writers[key]
+	seq := f.More.Seq
+	switch {
+	case w == nil || seq <= 1 && w.seq > 1:
+		l.writers[key] = &writer{seq: seq}
+		if w != nil {
+			l.lostRecords(w)
+		}
+	case seq > w.seq+1:
+		w.gaps = append(w.gaps, seqGap{f.Line, w.seq + 1, seq - 1})
+		w.seq = seq
+	case seq <= w.seq:
+		w.fill(seq)
+	default:
+		w.seq = seq
+	}
+}
+
+func (w *writer) fill(seq int64) {
+	for k := len(w.gaps) - 1; k >= 0; k-- {
+		g := &w.gaps[k]
+		if seq < g.from || seq > g.to {
+			continue
+		}
+		switch {
+		case g.from == g.to:
+			w.gaps = append(w.gaps[:k], w.gaps[k+1:]...)
+		case seq == g.from:
+			g.from++
+		case seq == g.to:
+			g.to--
+		}
+		return
+	}
+}
+
+func (l *folder) lostRecords(w *writer) {
+	for _, g := range w.gaps {
+		l.Gaps++
+		l.unseen = append(l.unseen, g.line)
+		l.note("records_lost", g.line, -1)
+	}
+}

@@ -1,0 +1,52 @@
+package ingest
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// texts numbers the few texts that many records share (methods, tools). Number 0 is the absent text.
+type texts struct {
+	number map[string]uint32
+	list   []string
+	last   [2]uint32 // the two most recent, since calls come in runs
+}
+
+func (t *texts) intern(b []byte) uint32 {
+	if len(b) == 0 {
+		return 0
+	}
+	for _, n := range t.last {
+		if n != 0 && t.list[n] == string(b) {
+			return n
+		}
+	}
+	n, ok := t.number[string(b)]
+	if !ok {
+		n = t.add(string(b))
+	}
+	t.last[1], t.last[0] = t.last[0], n
+	return n
+}
+
+// add numbers a new text. A database takes valid UTF-8 only, and a text read from a hostile log may be anything.
+func (t *texts) add(s string) uint32 {
+	if t.number == nil {
+		t.number = map[string]uint32{}
+		t.list = []string{""}
+	}
+	n := uint32(len(t.list))
+	t.number[s] = n
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	t.list = append(t.list, s)
+	return n
+}
+
+func (t *texts) text(n uint32) string {
+	if n == 0 {
+		return ""
+	}
+	return t.list[n]
+}

@@ -1,0 +1,40 @@
+package report
+
+import (
+	"io"
+
+	"mcpdiag/diagnose"
+)
+
+// Style is what a terminal can show.
+type Style struct {
+	Width int  // columns
+	Color bool // only on a terminal, and never with NO_COLOR
+	All   bool // list the healthy calls too
+}
+
+// Format is a way to write a diagnosis.
+type Format struct {
+	Name  string
+	About string
+	Write func(io.Writer, *diagnose.Diagnosis, Style) error
+}
+
+// Formats lists the formats; the first is the default.
+func Formats() []Format {
+	return []Format{
+		{"text", "for a terminal", Text},
+		{"json", "one document, schema " + Schema, JSON},
+		{"ndjson", "one call on a line", NDJSON},
+	}
+}
+
+// ByName finds a format.
+func ByName(name string) (Format, bool) {
+	for _, f := range Formats() {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
