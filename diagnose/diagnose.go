@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	_ "embed"
 	"fmt"
-	"time"
 
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/dialect"
@@ -39,6 +38,7 @@ type Diagnosis struct {
 	Findings []Finding
 	Options  Options
 	join     *join.Joined
+	orphans  []Half // answers and handler events whose request neither log has
 }
 
 // Finding is something odd that has not itself stalled a call.
@@ -195,5 +195,3 @@ func (c *Call) Age() Span {
 	age, ok := last.Sub(c.Sent.At(ingest.Request))
 	return Span{age, ok && age >= 0}
 }
-
-var _ = time.Second

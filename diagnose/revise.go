@@ -1,8 +1,47 @@
 package diagnose
 
-// revise settles what needs more than one call: a call that is still open is stalled after all when a stalled call waits for
-// it; a silence that ends in a stall belongs to the stall.
-func (d *Diagnosis) revise() {}
+import (
+	"mcpdiag/ingest"
+	"mcpdiag/ingest/frame"
+)
 
-// explain names causes.
-func (d *Diagnosis) explain() {}
+// revise settles what needs more than one call: a request of the server that is still open is stalled after all when a
+// stalled call's handler waits for it; a silence that ends in a stall belongs to the stall.
+func (d *Diagnosis) revise() {
+	d.waitedFor()
+	stalled := map[[2]uint32]bool{}
+	for _, c := range d.Calls {
+		if c.Stalled && c.Sent.OK() {
+			stalled[[2]uint32{uint32(c.Sent.Log.Side), c.Sent.N}] = true
+		}
+	}
+	keep := d.Calls[:0]
+	for _, c := range d.Calls {
+		if f := c.Sent.Fact(); c.Quiet && f.QuietEnd >= 0 && stalled[[2]uint32{uint32(c.Sent.Log.Side), uint32(f.QuietEnd)}] {
+			c.Quiet = false
+			d.Summary.Quiet--
+		}
+		if d.everyCall() || c.Problem() || c.Leaf == NoLeaf {
+			keep = append(keep, c)
+		}
+	}
+	d.Calls = keep
+}
+
+func (d *Diagnosis) everyCall() bool { return d.Options.All || d.Summary.Calls <= fewCalls }
+
+func (d *Diagnosis) waitedFor() {
+	for _, inner := range d.Calls {
+		if inner.Requester != frame.Server || inner.Stalled || inner.Sent.Line(ingest.Request) == 0 || inner.Sent.Line(ingest.Answer) != 0 || ingest.OpenByDesign(inner.Method()) {
+			continue
+		}
+		for _, outer := range d.Calls {
+			if outer.Requester == frame.Client && outer.Stalled && outer.Served.Line(ingest.Enter) != 0 && outer.Served.Line(ingest.Exit) == 0 &&
+				outer.Served.Log == inner.Sent.Log && d.pair(outer) == d.pair(inner) && outer.Served.Line(ingest.Enter) < inner.Sent.Line(ingest.Request) {
+				inner.Stalled = true
+				d.Summary.Stalled++
+				break
+			}
+		}
+	}
+}

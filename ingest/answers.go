@@ -8,6 +8,9 @@ func (l *folder) answer(s *Stretch, f *frame.Frame) {
 	if f.More != nil && f.More.Caps != nil {
 		s.Caps[by.Peer()-frame.Client] = f.More.Caps
 	}
+	if by != l.Side {
+		l.spoke(s, f, -1)
+	}
 	if !f.ID.Known() {
 		l.nameless(s, f, by)
 		return
@@ -61,7 +64,7 @@ func (l *folder) close(s *Stretch, i uint32, f *frame.Frame) {
 	if h.line[Request] != 0 {
 		l.settle(s, i)
 	}
-	if h.By == l.Side {
+	if h.By == frame.Client && l.Side == frame.Client { // a server is silent by nature
 		s.idle.answered(i, f.At)
 	}
 }
@@ -205,12 +208,10 @@ func (l *folder) spoke(s *Stretch, f *frame.Frame, half int64) {
 		return
 	}
 	s.idle.armed = false
-	open := len(s.open[l.Side-frame.Client])
-	if half >= 0 {
-		open-- // itself
-	}
-	if open > 0 {
-		return // it is waiting, not silent
+	for _, i := range s.open[l.Side-frame.Client] {
+		if int64(i) != half && l.arena.at(i).line[Cancel] == 0 {
+			return // it was waiting, not silent
+		}
 	}
 	if d, ok := f.At.Sub(s.idle.at); ok && d >= l.quiet {
 		fact := l.fact(s.idle.half)

@@ -150,11 +150,7 @@ func (l *folder) open(s *Stretch, by frame.Side, id frame.ID) (uint32, *Half) {
 }
 
 func (l *folder) find(s *Stretch, by frame.Side, id frame.ID) (uint32, bool) {
-	ref, small := smallID(id)
-	if !small {
-		ref = elsewhere
-	}
-	return s.table.find(&l.arena, by, ref, id)
+	return l.Find(s.index, by, id)
 }
 
 // requestFacts notes what few requests carry, and what their reuse of an id means.

@@ -5,9 +5,6 @@ import (
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
-
-	"mcpdiag/ingest/dialect"
-	"mcpdiag/ingest/frame"
 )
 
 // Alignment says which stretches of the two logs are one session, and which uses of an id are one call. The next room makes
@@ -85,7 +82,7 @@ type halfColumn struct {
 
 // halfColumns is what the join needs of a half; the rest stays where it is and is looked up by (log, half).
 var halfColumns = [...]halfColumn{
-	{"log", duckdb.TYPE_UTINYINT}, {"half", duckdb.TYPE_UINTEGER}, {"pair", duckdb.TYPE_UINTEGER}, {"requester", duckdb.TYPE_UTINYINT},
+	{"half", duckdb.TYPE_UINTEGER}, {"pair", duckdb.TYPE_UINTEGER}, {"requester", duckdb.TYPE_UTINYINT},
 	{"id", duckdb.TYPE_VARCHAR}, {"nth", duckdb.TYPE_UINTEGER}, {"line", duckdb.TYPE_UINTEGER}, {"facts", duckdb.TYPE_UINTEGER},
 	{"took", duckdb.TYPE_BIGINT},
 }
@@ -224,18 +221,17 @@ func (h *halves) row(l *Log, i uint32, half *Half, chunk duckdb.DataChunk, row i
 		}
 		return err2
 	}
-	err := duckdb.SetChunkValue(chunk, 0, row, uint8(l.Side))
-	err = set(err, duckdb.SetChunkValue(chunk, 1, row, i))
-	err = set(err, duckdb.SetChunkValue(chunk, 2, row, h.align.Pair[l.Side][half.Stretch]))
-	err = set(err, duckdb.SetChunkValue(chunk, 3, row, uint8(half.By)))
-	err = set(err, duckdb.SetChunkValue(chunk, 4, row, []byte(l.arena.token(half.id, room))))
-	err = set(err, duckdb.SetChunkValue(chunk, 5, row, nth))
-	err = set(err, duckdb.SetChunkValue(chunk, 6, row, line))
-	err = set(err, duckdb.SetChunkValue(chunk, 7, row, facts))
+	err := duckdb.SetChunkValue(chunk, 0, row, i)
+	err = set(err, duckdb.SetChunkValue(chunk, 1, row, h.align.Pair[l.Side][half.Stretch]))
+	err = set(err, duckdb.SetChunkValue(chunk, 2, row, uint8(half.By)))
+	err = set(err, duckdb.SetChunkValue(chunk, 3, row, []byte(l.arena.token(half.id, room))))
+	err = set(err, duckdb.SetChunkValue(chunk, 4, row, nth))
+	err = set(err, duckdb.SetChunkValue(chunk, 5, row, line))
+	err = set(err, duckdb.SetChunkValue(chunk, 6, row, facts))
 	if took, ok := l.At(i, Answer).Sub(l.At(i, Request)); ok {
-		return set(err, duckdb.SetChunkValue(chunk, 8, row, int64(took)))
+		return set(err, duckdb.SetChunkValue(chunk, 7, row, int64(took)))
 	}
-	return set(err, duckdb.SetChunkValue[any](chunk, 8, row, nil))
+	return set(err, duckdb.SetChunkValue[any](chunk, 7, row, nil))
 }
 
 func (h *halves) facts(l *Log, i uint32, half *Half) uint32 {
@@ -278,6 +274,3 @@ func (h *halves) shown(l *Log, i uint32) bool {
 	}
 	return m.In == nil || m.In(l, i)
 }
-
-var _ = dialect.Requests
-var _ = frame.Client

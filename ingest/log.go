@@ -252,8 +252,14 @@ func (l *Log) BlindLine(i uint32) (uint32, bool) {
 	if k == len(l.unseen) {
 		return 0, false
 	}
-	end := l.Stretches[l.Half(i).Stretch].cut
-	return l.unseen[k], end == 0 || l.unseen[k] < end
+	h := l.Half(i)
+	s := l.Stretches[h.Stretch]
+	for _, end := range []uint32{s.cut, s.EOF[h.By.Peer()-frame.Client]} { // past these no answer can come
+		if end != 0 && l.unseen[k] >= end {
+			return 0, false
+		}
+	}
+	return l.unseen[k], true
 }
 
 // NthInFile counts the requests of half i's requester with its id: in the named session, or in the whole log when none is
@@ -273,4 +279,13 @@ func (l *Log) NthInFile(i uint32) int {
 		}
 	}
 	return n
+}
+
+// Find returns the latest half in stretch s with this requester and id.
+func (l *Log) Find(s uint32, by frame.Side, id frame.ID) (uint32, bool) {
+	ref, small := smallID(id)
+	if !small {
+		ref = elsewhere
+	}
+	return l.Stretches[s].table.find(&l.arena, by, ref, id)
 }

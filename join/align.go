@@ -11,9 +11,11 @@ import (
 
 // Doubt is a pairing of stretches that is less than certain, or was not made.
 type Doubt struct {
-	Kind string // "runner_up", "nothing_in_common"
-	Text string
-	Line uint32 // in the client's log
+	Kind   string // "runner_up", "nothing_in_common", "ids_renumbered"
+	Text   string
+	Line   uint32 // in the client's log
+	Client uint32 // stretch of the client's log
+	Server uint32 // and of the server's
 }
 
 // Align pairs the stretches of two logs and numbers the uses of their ids alike. With one log every stretch is its own pair.
@@ -34,6 +36,7 @@ func Align(logs []*ingest.Log) (*ingest.Alignment, []Doubt) {
 			a.client, a.server = a.server, a.client
 		}
 		a.stretches()
+		a.renumbered()
 		a.occurrences()
 	}
 	return a.out, a.doubts
@@ -44,6 +47,7 @@ type aligner struct {
 	out            *ingest.Alignment
 	next           uint32
 	doubts         []Doubt
+	partners       map[uint32]uint32 // pair → server stretch
 	pairs          [3]map[uint32]int // by side: how many stretches share a pair
 }
 
@@ -130,7 +134,7 @@ func (a *aligner) runnerUp(k candidate, usedC, usedS map[uint32]bool, list []can
 	}
 	if k.score*10 >= best*9 && len(a.doubts) < 8 {
 		a.doubts = append(a.doubts, Doubt{"runner_up", fmt.Sprintf("connection %d of the client's log agrees with connection %d of the server's in %d calls, as well as the pair that was taken",
-			a.client.Stretches[k.c].Number, a.server.Stretches[k.s].Number, k.score), a.client.Stretches[k.c].First})
+			a.client.Stretches[k.c].Number, a.server.Stretches[k.s].Number, k.score), a.client.Stretches[k.c].First, k.c, k.s})
 	}
 }
 
@@ -264,7 +268,7 @@ func (a *aligner) leftOver(clients, servers []uint32, cs, ss map[uint32]signatur
 		a.pair(c[0], s[0])
 		return
 	}
-	a.doubts = append(a.doubts, Doubt{"nothing_in_common", "the two logs share no request id in this session: renumbered by a gateway, or logs of different sessions", a.client.Stretches[c[0]].First})
+	a.doubts = append(a.doubts, Doubt{"nothing_in_common", "the two logs share no request id here: renumbered by a gateway, or logs of different sessions", a.client.Stretches[c[0]].First, c[0], s[0]})
 }
 
 // shareAnID reports whether the two stretches have a request with the same id and method; a proxy may have changed its size.

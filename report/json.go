@@ -209,7 +209,7 @@ func newCall(c *diagnose.Call) CallJSON {
 		j.Hints = append(j.Hints, HintJSON{h.Kind, h.Text, append([]string{}, h.Lines...)})
 	}
 	for _, cause := range c.Causes {
-		j.Causes = append(j.Causes, CauseJSON{cause.Name, cause.Status(), cause.Evidence})
+		j.Causes = append(j.Causes, CauseJSON{cause.Name, cause.Status(), cause.Evidence()})
 	}
 	return j
 }

@@ -22,6 +22,7 @@ func wire() *Dialect {
 // The reasons for which a line of this dialect is none.
 const (
 	noObject frame.Reason = "no JSON-RPC object on the line"
+	cutOff   frame.Reason = "cut off inside an object"
 	tangled  frame.Reason = "too many braces to look through"
 )
 
@@ -37,12 +38,13 @@ func matchWire(line []byte) bool {
 }
 
 // objects walks the JSON-RPC objects on a line. An object that is none may hold some, so it is looked into; one that is may
-// hold some as its payload, so it is not.
+// hold some as its payload, so it is not. Nor is one that the line's end cuts: what it holds could be either.
 type objects struct {
 	line   []byte
 	i      int
-	first  int // where the first one starts
+	first  int // where the first one starts; -1 before it is found
 	budget int
+	cut    bool
 }
 
 // lookInto bounds how often a byte is read again, since braces that open without end would cost the square of the line.
@@ -65,17 +67,35 @@ func (o *objects) next() []byte {
 		}
 		o.i += start
 		object := o.line[o.i:]
-		end, whole, rpc := frame.ScanObject(object)
-		if o.budget -= end; whole && rpc {
+		end, shape := frame.ScanObject(object)
+		o.budget -= end
+		switch shape {
+		case frame.MessageObject:
 			if o.first < 0 {
 				o.first = o.i
 			}
 			o.i += end
 			return object[:end]
+		case frame.CutObject:
+			o.cut, o.i = true, len(o.line)
+		default:
+			o.i++
 		}
-		o.i++
 	}
 	return nil
+}
+
+// reason says why a line with no object is none.
+func (o *objects) reason() frame.Reason {
+	switch {
+	case o.budget <= 0 && bytes.IndexByte(o.line[o.i:], '{') >= 0:
+		return tangled
+	case o.first >= 0:
+		return frame.NoReason
+	case o.cut:
+		return cutOff
+	}
+	return noObject
 }
 
 // wireReader remembers who holds which id open.
@@ -116,15 +136,10 @@ func (r *wireReader) line(n uint32, line []byte, b *Batch) frame.Reason {
 		f.Dir = r.direction(&f, line[:o.first])
 		b.Frames = append(b.Frames, f)
 	}
-	switch {
-	case first != frame.NoReason:
-		return first
-	case o.budget <= 0 && bytes.IndexByte(line[o.i:], '{') >= 0:
-		return tangled
-	case o.first < 0:
-		return noObject
+	if first == frame.NoReason {
+		first = o.reason()
 	}
-	return frame.NoReason
+	return first
 }
 
 // leadingTime reads the time that a line starts with, if there is one.

@@ -1,9 +1,6 @@
 package frame
 
-import (
-	"bytes"
-	"strings"
-)
+import "bytes"
 
 const notificationPrefix = "notifications/"
 
@@ -45,7 +42,7 @@ func (m *message) cutKind() Kind {
 		return Request
 	case bytes.HasPrefix(method, []byte(notificationPrefix)):
 		return Notification
-	case m.method == nil && strings.HasPrefix(notificationPrefix, string(method)):
+	case m.method == nil && bytes.HasPrefix([]byte(notificationPrefix), method):
 		return NoKind
 	}
 	return Request
@@ -65,7 +62,7 @@ func (s *scanner) endsInside() bool {
 		return unclosed(rest[1:])
 	}
 	for _, word := range [...]string{"true", "false", "null"} {
-		if strings.HasPrefix(word, string(rest)) {
+		if len(rest) < len(word) && string(rest) == word[:len(rest)] {
 			return true
 		}
 	}

@@ -76,20 +76,35 @@ func DecodeMessage(b []byte, f *Frame) Reason {
 	return reason
 }
 
-// ScanObject reads the JSON object that starts at b[0]. When it is whole, end is where it ends and rpc tells whether it has
-// the member "jsonrpc"; when it is none, end is how far one had to read to know.
-func ScanObject(b []byte) (end int, whole, rpc bool) {
+// Shape is what ScanObject found.
+type Shape uint8
+
+// The shapes.
+const (
+	NoObject      Shape = iota
+	CutObject           // the text ends inside it
+	PlainObject         // whole, and no message
+	MessageObject       // whole, with the member "jsonrpc" that every message has
+)
+
+// ScanObject reads the JSON object that starts at b[0]: end is where it ends or, when it is not whole, how far one had to read
+// to know.
+func ScanObject(b []byte) (end int, shape Shape) {
 	m := message{scanner: scanner{b: b}}
 	if m.peek() != '{' {
-		return 0, false, false
+		return 0, NoObject
 	}
-	if m.object(inOutline) != fine {
-		if m.peek() == '"' { // a string that does not close was read to its end
-			return len(b), false, false
-		}
-		return m.i, false, false
+	switch f := m.object(inOutline); {
+	case f == fine && m.seen&hasVersion != 0:
+		return m.i, MessageObject
+	case f == fine:
+		return m.i, PlainObject
+	case f == badJSON && m.endsInside():
+		return len(b), CutObject
+	case m.peek() == '"': // a string that is wrong may have been read to the end
+		return len(b), NoObject
 	}
-	return m.i, true, m.seen&hasVersion != 0
+	return m.i, NoObject
 }
 
 // ParseID reads the id that b starts with, a JSON string or number, and what follows it. ok is false when there is none.

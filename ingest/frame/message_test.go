@@ -173,7 +173,7 @@ func TestDecodeCut(t *testing.T) {
 		{`{"result":{},"jsonrpc":"2.0","id":4,`, `response id=4 cut`},
 		{`{"result":{},"jsonrpc":"2.0","id":4 `, `response id=4 cut`},
 		{`{"jsonrpc":"2.0","id":1,"error":{"code":-3260`, `error id=1 cut`},
-		{`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"mess`, `error id=1 cut`},
+		{`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"mess`, `error id=1 code=-32601 cut`},
 		{`{"error":{"code":-32601,"message":"x"},"id":null,`, `error id=null code=-32601 cut`},
 		{`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"list","arguments":{"a":tr`, `request id=5 method=tools/call name=list cut`},
 		{`{"jsonrpc":"2.0","id":5,"method":"tools/ca`, `request id=5 cut`},
@@ -242,22 +242,26 @@ func TestDecodeCutEverywhere(t *testing.T) {
 
 func TestScanObject(t *testing.T) {
 	for _, test := range []struct {
-		text       string
-		end        int
-		whole, rpc bool
+		text  string
+		end   int
+		shape Shape
 	}{
-		{`{}`, 2, true, false},
-		{`{"jsonrpc":"2.0"} { metadata: undefined }`, 17, true, true},
-		{`{"a":{"jsonrpc":"2.0"}},`, 23, true, false},
-		{`{ metadata: undefined }`, 2, false, false},
-		{`{"a":"b`, 7, false, false},
-		{`{"a":`, 5, false, false},
-		{`x`, 0, false, false},
-		{``, 0, false, false},
+		{`{}`, 2, PlainObject},
+		{`{"jsonrpc":"2.0"} { metadata: undefined }`, 17, MessageObject},
+		{`{"json\u0072pc":1}`, 18, MessageObject},
+		{`{"a":{"jsonrpc":"2.0"}},`, 23, PlainObject},
+		{`{ metadata: undefined }`, 2, NoObject},
+		{`{"a":"\q"}`, 10, NoObject},
+		{`{"a":1]`, 6, NoObject},
+		{`{"a":"b`, 7, CutObject},
+		{`{"a":[tr`, 8, CutObject},
+		{`{"jsonrpc":"2.0"`, 16, CutObject},
+		{`{`, 1, CutObject},
+		{`x`, 0, NoObject},
+		{``, 0, NoObject},
 	} {
-		end, whole, rpc := ScanObject([]byte(test.text))
-		if end != test.end || whole != test.whole || rpc != test.rpc {
-			t.Errorf("%s: got %d %v %v", test.text, end, whole, rpc)
+		if end, shape := ScanObject([]byte(test.text)); end != test.end || shape != test.shape {
+			t.Errorf("%s: got %d, %d", test.text, end, shape)
 		}
 	}
 }
@@ -305,7 +309,7 @@ func FuzzDecodeMessage(f *testing.F) {
 		if len(b) < 512 {
 			checkCuts(t, b)
 		}
-		if end, whole, _ := ScanObject(b); whole && !json.Valid(b[:end]) {
+		if end, shape := ScanObject(b); end > len(b) || (shape >= PlainObject && !json.Valid(b[:end])) {
 			t.Fatalf("%q is no whole object", b[:end])
 		}
 	})

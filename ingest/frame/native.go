@@ -121,11 +121,11 @@ func (d *Decoder) Decode(line []byte, f *Frame) Reason {
 	}
 	warned := d.Warnings
 	reason := d.object(&s, f)
-	if reason == NoReason {
+	if reason != NotJSON && reason != Nesting {
 		s.space()
 		if s.i < len(s.b) {
 			reason = NotJSON
-		} else {
+		} else if reason == NoReason {
 			reason = check(f)
 		}
 	}

@@ -96,7 +96,10 @@ func (b *bench) once(c command) (time.Duration, int64, error) {
 	if err != nil && !c.finished(err) {
 		return 0, 0, fmt.Errorf("%s: %w\n%s", c.name, err, tail(stderr.Bytes()))
 	}
-	return took, maxRSS(cmd.ProcessState), b.check(c, &stdout)
+	if err := b.check(c, &stdout); err != nil {
+		return 0, 0, fmt.Errorf("%s: %w\n%s", c.name, err, tail(stderr.Bytes()))
+	}
+	return took, maxRSS(cmd.ProcessState), nil
 }
 
 // check compares the counts that a command printed with what was planted.
@@ -114,7 +117,7 @@ func (b *bench) check(c command, stdout io.Reader) error {
 	}
 	got, err := summary(stdout)
 	if err != nil {
-		return fmt.Errorf("%s: report: %w", c.name, err)
+		return fmt.Errorf("report: %w", err)
 	}
 	if got == *c.truth {
 		b.right++

@@ -1,0 +1,270 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"mcpdiag/ingest"
+	"mcpdiag/ingest/frame"
+)
+
+// lost is the size of the answer that was written and not read; 0 when the call is no such loss or nobody tells its size.
+func (s *scene) lost() int64 {
+	if s.c.Leaf != WrittenNotRead {
+		return 0
+	}
+	return max(0, s.c.Bytes(ingest.Answer))
+}
+
+func embeddedNewline(s *scene) *Cause {
+	lost := s.lost()
+	if lost == 0 {
+		return nil
+	}
+	for _, run := range runs(s.badRead()) {
+		n, sum := int64(len(run)), total(run)
+		if n < 2 || sum == frame.Unknown {
+			continue
+		}
+		where := Cite(s.c.Sent.Log, run[0].Line)
+		switch lost - sum {
+		case 0:
+			return found(EmbeddedNewline, func() string {
+				return fmt.Sprintf("%s: %d bad lines in a row add up to %s, exactly the lost frame: it was written over several lines", where, n, size(sum))
+			}).at(run[0].Line)
+		case 3 * (n - 1):
+			return found(EmbeddedNewline, func() string {
+				return fmt.Sprintf("%s: %d bad lines in a row, %s in all, are the lost frame (%s) less 3 B a break: its reader splits at U+2028 or U+2029", where, n, size(sum), size(lost))
+			}).at(run[0].Line)
+		}
+	}
+	return nil
+}
+
+func interleaved(s *scene) *Cause {
+	lost := s.lost()
+	if lost == 0 {
+		return nil
+	}
+	for _, run := range runs(s.badRead()) {
+		sum := total(run)
+		if sum <= lost {
+			continue
+		}
+		for _, other := range s.read().lost {
+			if other == s.c || other.Sent.Line(ingest.Request) > run[0].Line || other.Bytes(ingest.Answer) != sum-lost {
+				continue
+			}
+			return found(Interleaved, func() string {
+				return fmt.Sprintf("%s: %s add up to %s = %s (id %s) + %s (id %s): two frames were written into each other",
+					Cite(s.c.Sent.Log, run[0].Line), plural(len(run), "bad line"), size(sum), size(lost), s.c.ID(), size(sum-lost), other.ID())
+			}).at(run[0].Line)
+		}
+	}
+	return nil
+}
+
+// hangUp is how soon after a bad line a reader that cannot live with it closes the stream.
+const hangUp = time.Second
+
+func contamination(s *scene) *Cause {
+	if s.c.Leaf != WrittenNotRead && s.c.Leaf != NeverWritten {
+		return nil
+	}
+	marks := s.badRead()
+	if len(marks) == 0 {
+		return nil
+	}
+	if c := s.glued(marks); c != nil {
+		return c
+	}
+	last := marks[len(marks)-1]
+	st := s.c.Sent.Stretch()
+	eof := dirIndex(s.c.answerDir())
+	if st.EOF[eof] > last.Line && st.End[eof].Line < last.Line {
+		if d, ok := st.EOFAt[eof].Sub(last.At); !ok || d <= hangUp {
+			return found(Contamination, func() string {
+				text := fmt.Sprintf("%s: a line that is not JSON-RPC (%s, %q)", Cite(s.c.Sent.Log, last.Line), size(last.Bytes), last.Raw)
+				if ok {
+					return text + fmt.Sprintf("; the stream ended %s after it (%s)", MS(d), Cite(s.c.Sent.Log, st.EOF[eof]))
+				}
+				return text + fmt.Sprintf("; the stream ended right after it (%s)", Cite(s.c.Sent.Log, st.EOF[eof]))
+			}).at(last.Line)
+		}
+	}
+	if s.c.Leaf == WrittenNotRead {
+		return candidate(Contamination, func() string {
+			return fmt.Sprintf("%s read while it waited, first %s (%q)", plural(len(marks), "bad line"), Cite(s.c.Sent.Log, marks[0].Line), marks[0].Raw)
+		})
+	}
+	return nil
+}
+
+// glued finds a bad line that is the lost frame with text in front.
+func (s *scene) glued(marks []*ingest.Mark) *Cause {
+	lost := s.lost()
+	for _, m := range marks {
+		front := m.Bytes - lost
+		if lost == 0 || front <= 0 || m.Bytes == frame.Unknown {
+			continue
+		}
+		k := strings.IndexByte(m.Raw, '{')
+		if k >= 0 && int64(k) == front {
+			return found(Contamination, func() string {
+				return fmt.Sprintf("%s: a bad line of %s is %s of text (%q) glued in front of the lost frame of %s",
+					Cite(s.c.Sent.Log, m.Line), size(m.Bytes), size(front), m.Raw[:k], size(lost))
+			}).at(m.Line)
+		}
+	}
+	return nil
+}
+
+func maxLineLength(s *scene) *Cause {
+	lost := s.lost()
+	if lost == 0 {
+		return nil
+	}
+	v := s.read()
+	smallest := lost
+	for _, c := range v.lost {
+		if n := c.Bytes(ingest.Answer); n > 0 {
+			smallest = min(smallest, n)
+		}
+	}
+	if lost <= v.largest {
+		return nil
+	}
+	leftover := s.leftover(lost, v.largest, smallest)
+	say := func() string {
+		text := bracket(v.largest, smallest)
+		if v.reads > 0 {
+			text += fmt.Sprintf(" (largest read: %s)", v.largestIn.answerRead())
+		}
+		if leftover != "" {
+			text += "; " + leftover
+		}
+		return text
+	}
+	if smallest <= v.largest { // a smaller one was lost too: the sizes cross, this is no ceiling
+		return nil
+	}
+	survived := s.readSince(v)
+	if leftover != "" && (survived || len(v.lost) > 1) || len(v.lost) > 1 && (survived || len(within(v.largest, smallest)) > 0) {
+		return found(MaxLineLength, say)
+	}
+	return candidate(MaxLineLength, say)
+}
+
+// readSince reports whether the reader read anything after the first loss was due: then it lives, and drops what is too long.
+func (s *scene) readSince(v *survey) bool {
+	if len(v.lost) == 0 {
+		return false
+	}
+	first := v.lost[0]
+	for _, c := range v.lost {
+		if c.Sent.Line(ingest.Request) < first.Sent.Line(ingest.Request) {
+			first = c
+		}
+	}
+	end := s.c.Sent.Stretch().End[dirIndex(s.c.answerDir())]
+	return s.answeredAfter(first.Sent.Line(ingest.Request)) && end.Line > first.Sent.Line(ingest.Request)
+}
+
+// answeredAfter reports whether a request that was sent after the line was answered and read.
+func (s *scene) answeredAfter(line uint32) bool {
+	l := s.c.Sent.Log
+	for i := uint32(l.Halves()); i > 0; i-- {
+		h := l.Half(i - 1)
+		if h.Stretch != s.c.place().stretch || h.By != s.c.Requester {
+			continue
+		}
+		if l.Line(i-1, ingest.Request) < line {
+			return false
+		}
+		if l.Line(i-1, ingest.Answer) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// leftover explains a bad line as what was left of the lost frame after its reader threw whole bufferfuls away.
+func (s *scene) leftover(lost, passed, smallest int64) string {
+	for _, m := range s.badRead() {
+		gone := lost - m.Bytes
+		c, ok := multipleOf(gone)
+		if m.Bytes <= 0 || !ok || c.Bytes < passed || c.Bytes >= smallest {
+			continue
+		}
+		return fmt.Sprintf("%s: the leftover line has %s, and %s − %s = %s = %d × %s", Cite(s.c.Sent.Log, m.Line), size(m.Bytes),
+			Thousands(lost), Thousands(m.Bytes), Thousands(gone), gone/c.Bytes, size(c.Bytes))
+	}
+	return ""
+}
+
+func (h Half) answerRead() string { return Cite(h.Log, h.Line(ingest.Answer)) }
+
+func readerStopped(s *scene) *Cause {
+	if s.c.Leaf != WrittenNotRead {
+		return nil
+	}
+	st := s.c.Sent.Stretch()
+	in, out := st.End[dirIndex(s.c.answerDir())], st.End[dirIndex(s.c.requestDir())]
+	if st.EOF[dirIndex(s.c.answerDir())] != 0 || out.Line <= in.Line || len(after(s.badRead(), in.Line)) > 0 {
+		return nil
+	}
+	unread := 0
+	for _, c := range s.read().lost {
+		if c.Leaf == WrittenNotRead {
+			unread++
+		}
+	}
+	say := func() string {
+		text := fmt.Sprintf("nothing was read after %s", Cite(s.c.Sent.Log, in.Line))
+		if in.Line == 0 {
+			text = "nothing was read at all"
+		} else if in.Kind == frame.Notification {
+			text += fmt.Sprintf(" (%s)", in.Method)
+		}
+		return text + fmt.Sprintf(", though it still wrote (%s) and %s for it were written", Cite(s.c.Sent.Log, out.Line), plural(unread, "answer"))
+	}
+	if unread > 1 {
+		return found(ReaderStopped, say).at(in.Line + 1)
+	}
+	return candidate(ReaderStopped, say)
+}
+
+func sseDropped(s *scene) *Cause {
+	if s.c.Leaf != WrittenNotRead && s.c.Leaf != AgentLevel || !s.c.Sent.OK() {
+		return nil
+	}
+	st := s.c.Sent.Stretch()
+	k := dirIndex(s.c.answerDir())
+	eof := st.EOF[k]
+	if eof == 0 || eof < s.c.Sent.Line(ingest.Request) || (s.c.Sent.Line(ingest.Answer) != 0 && eof > s.c.Sent.Line(ingest.Answer)) {
+		return nil
+	}
+	if cancel := s.c.Sent.Line(ingest.Cancel); cancel != 0 && cancel < eof {
+		return nil
+	}
+	if own := st.EOF[1-k]; own != 0 && own < eof {
+		return nil // it closed its own side first
+	}
+	return found(SSEDropped, func() string {
+		text := fmt.Sprintf("%s: the stream ended", Cite(s.c.Sent.Log, eof))
+		if d, ok := st.EOFAt[k].Sub(s.c.Sent.At(ingest.Request)); ok {
+			text += fmt.Sprintf(" %s after the request", MS(d))
+			if v := s.read(); d > v.silence && d >= 5*time.Second {
+				text += fmt.Sprintf(" (answers that were read had kept silent for %s at most)", MS(v.silence))
+			}
+		}
+		if total := s.c.Stages().Total; total.OK {
+			text += fmt.Sprintf("; the responder needed %s on its own clock", MS(total.D))
+		}
+		if f := s.c.Served.Fact(); len(f.Repeats) > 0 {
+			text += fmt.Sprintf("; the answer that arrived is a replay (written again at %s)", Cite(s.c.Served.Log, f.Repeats[0]))
+		}
+		return text
+	}).at(eof)
+}

@@ -1,0 +1,194 @@
+package diagnose
+
+import (
+	"fmt"
+	"time"
+
+	"mcpdiag/ingest"
+	"mcpdiag/ingest/frame"
+)
+
+// idle is the silence after which an HTTP 400 is read as an expired session.
+const idle = time.Minute
+
+// refusedWith returns the facts of a refusal with one of the statuses; nil without. No status at all matches 0.
+func (s *scene) refusedWith(statuses ...int64) *ingest.Fact {
+	if !s.c.Sent.Has(ingest.Refused) {
+		return nil
+	}
+	f := s.c.Sent.Fact()
+	for _, n := range statuses {
+		if f.RefusedStatus == n {
+			return f
+		}
+	}
+	return nil
+}
+
+// refusal says what came back, where and how soon.
+func (s *scene) refusal(f *ingest.Fact) string {
+	text := fmt.Sprintf("%s: an error with no id", Cite(s.c.Sent.Log, f.RefusedLine))
+	if f.RefusedStatus != 0 {
+		text += fmt.Sprintf(", HTTP %d", f.RefusedStatus)
+	}
+	if f.RefusedCode != 0 {
+		text += fmt.Sprintf(", code %d", f.RefusedCode)
+	}
+	if d, ok := f.RefusedAt.Sub(s.c.Sent.At(ingest.Request)); ok {
+		text += ", " + MS(d) + " after the request"
+	}
+	return text + "; it was the only request outstanding"
+}
+
+func session404(s *scene) *Cause {
+	f := s.refusedWith(404)
+	if f == nil {
+		return nil
+	}
+	return found(Session404, func() string {
+		return s.refusal(f) + ": the server no longer knows the session"
+	})
+}
+
+func sessionExpired(s *scene) *Cause {
+	f := s.refusedWith(400)
+	if f == nil {
+		return nil
+	}
+	before, ok := s.silenceBefore()
+	say := func() string {
+		text := s.refusal(f)
+		if ok {
+			text += ", after " + MS(before) + " of silence on the session"
+		}
+		return text + ": the session is lost or expired (the spec wants 404 here)"
+	}
+	if ok && before >= idle {
+		return found(SessionExpired, say)
+	}
+	return candidate(SessionExpired, say)
+}
+
+// silenceBefore is how long the session was silent, in the requester's log, before the request.
+func (s *scene) silenceBefore() (time.Duration, bool) {
+	l, at := s.c.Sent.Log, s.c.Sent.Line(ingest.Request)
+	var last frame.Instant
+	line := uint32(0)
+	for i := range uint32(l.Halves()) {
+		if l.Half(i).Stretch != s.c.place().stretch {
+			continue
+		}
+		for _, p := range []ingest.Point{ingest.Request, ingest.Answer, ingest.Cancel} {
+			if n := l.Line(i, p); n < at && n > line {
+				line, last = n, l.At(i, p)
+			}
+		}
+	}
+	return s.c.Sent.At(ingest.Request).Sub(last)
+}
+
+func requestTooLarge(s *scene) *Cause {
+	if f := s.refusedWith(413); f != nil {
+		return found(RequestTooLarge, func() string {
+			return s.refusal(f) + fmt.Sprintf(": the request has %s", size(s.c.Bytes(ingest.Request)))
+		})
+	}
+	if s.c.Leaf != NeverArrived || s.c.Bytes(ingest.Request) == frame.Unknown {
+		return nil
+	}
+	v := s.served()
+	smallest, n := s.smallestLostRequest()
+	if v.requests == 0 || smallest <= v.largestReq {
+		return nil
+	}
+	say := func() string { return "of the requests " + bracket(v.largestReq, smallest) }
+	if n > 1 && s.readAfterLoss() {
+		return found(MaxLineLength, say)
+	}
+	return candidate(MaxLineLength, say)
+}
+
+// served is the survey of the requests that the responder read.
+func (s *scene) served() *survey {
+	stretch, l := s.servedStretch()
+	if stretch == nil {
+		return &survey{}
+	}
+	for i, other := range l.Stretches {
+		if other == stretch {
+			return s.at(place{l.Side, uint32(i), uint8(s.c.Requester)})
+		}
+	}
+	return &survey{}
+}
+
+func (s *scene) smallestLostRequest() (smallest int64, n int) {
+	for _, h := range s.read().lostReq {
+		if b := h.Log.Bytes(h.N, ingest.Request); b != frame.Unknown && (n == 0 || b < smallest) {
+			smallest = b
+		}
+		n++
+	}
+	return smallest, n
+}
+
+// readAfterLoss reports whether the responder read anything that was sent after the first lost request.
+func (s *scene) readAfterLoss() bool {
+	first := s.read().lostReq[0].Line(ingest.Request)
+	l := s.c.Sent.Log
+	stretch, other := s.servedStretch()
+	for i := uint32(l.Halves()); i > 0; i-- {
+		h := l.Half(i - 1)
+		if h.Stretch != s.c.place().stretch || h.By != s.c.Requester {
+			continue
+		}
+		if l.Line(i-1, ingest.Request) < first {
+			return false
+		}
+		for k, st := range other.Stretches {
+			if st == stretch {
+				if _, ok := other.Find(uint32(k), h.By, l.ID(i-1)); ok {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func requestUnparsed(s *scene) *Cause {
+	if s.c.Leaf != NeverArrived {
+		return nil
+	}
+	want := s.c.Bytes(ingest.Request)
+	marks, l := s.badServed()
+	for _, m := range marks {
+		if m.Bytes == want && want != frame.Unknown {
+			return found(RequestUnparsed, func() string {
+				return fmt.Sprintf("%s: a line of %s, the request's size, arrived and was not read as a frame; it begins %q", Cite(l, m.Line), size(m.Bytes), m.Raw)
+			})
+		}
+	}
+	for _, run := range runs(marks) {
+		if len(run) > 1 && total(run) == want && want != frame.Unknown {
+			return found(EmbeddedNewline, func() string {
+				return fmt.Sprintf("%s: %d bad lines in a row add up to %s, the request's size", Cite(l, run[0].Line), len(run), size(want))
+			})
+		}
+	}
+	if f := s.c.Sent.Fact(); s.c.Sent.Has(ingest.Refused) && f.RefusedCode == -32700 {
+		return found(RequestUnparsed, func() string { return s.refusal(f) })
+	}
+	return nil
+}
+
+func refusedByPeer(s *scene) *Cause {
+	if !s.c.Sent.Has(ingest.Refused) || s.c.Leaf == AgentLevel {
+		return nil
+	}
+	f := s.c.Sent.Fact()
+	if f.RefusedStatus == 0 || f.RefusedStatus == 400 {
+		return candidate(RefusedByPeer, func() string { return s.refusal(f) })
+	}
+	return found(RefusedByPeer, func() string { return s.refusal(f) })
+}

@@ -1,0 +1,248 @@
+package diagnose
+
+import (
+	"sort"
+	"time"
+
+	"mcpdiag/ingest"
+	"mcpdiag/ingest/frame"
+	"mcpdiag/join"
+)
+
+// stage holds what the rules look up, made once for all calls.
+type stage struct {
+	d       *Diagnosis
+	surveys map[place]*survey
+	bad     map[place][]*ingest.Mark // invalid lines of a stretch, by the direction that they came in, in order
+	calls   map[uint32][]*Call       // by pair: those with a problem, in the order of Diagnosis.Calls
+	orphans map[uint32][]Half        // by pair: answers that nobody asked for
+	doubts  map[place]*join.Doubt    // renumbered stretches
+}
+
+// place is a stretch of a log, and a direction or a requester in it.
+type place struct {
+	side    frame.Side
+	stretch uint32
+	by      uint8
+}
+
+// survey is what one requester read in one stretch: the sizes and silences that did no harm.
+type survey struct {
+	reads      int
+	largest    int64 // bytes of the largest answer that was read
+	largestIn  Half
+	silence    time.Duration // the longest silence before an answer that was read
+	requests   int           // requests that the responder's log shows
+	largestReq int64
+	lostReq    []Half // requests sent and not read
+	lost       []*Call
+}
+
+func newStage(d *Diagnosis) *stage {
+	s := &stage{d: d, surveys: map[place]*survey{}, bad: map[place][]*ingest.Mark{}, calls: map[uint32][]*Call{},
+		orphans: map[uint32][]Half{}, doubts: map[place]*join.Doubt{}}
+	for _, c := range d.Calls {
+		if c.Problem() || c.Leaf == NoLeaf {
+			s.calls[d.pair(c)] = append(s.calls[d.pair(c)], c)
+		}
+	}
+	if len(s.calls) == 0 {
+		return s
+	}
+	for _, l := range d.Logs {
+		s.survey(l)
+		for k := range l.Marks {
+			if m := &l.Marks[k]; m.Kind == frame.Invalid && m.Half < 0 {
+				at := place{l.Side, m.Stretch, uint8(m.Dir)}
+				s.bad[at] = append(s.bad[at], m)
+			}
+		}
+	}
+	for _, h := range d.orphans {
+		pair := d.join.Align.Pair[h.Log.Side][h.Log.Half(h.N).Stretch]
+		s.orphans[pair] = append(s.orphans[pair], h)
+	}
+	for k := range d.join.Doubts {
+		if doubt := &d.join.Doubts[k]; doubt.Kind == "ids_renumbered" || doubt.Kind == "nothing_in_common" {
+			s.doubts[place{side: frame.Client, stretch: doubt.Client}] = doubt
+			s.doubts[place{side: frame.Server, stretch: doubt.Server}] = doubt
+		}
+	}
+	s.losses()
+	return s
+}
+
+// survey walks the halves of a log once: a million of them cost some milliseconds, and only stretches with trouble count.
+func (s *stage) survey(l *ingest.Log) {
+	troubled := make([]bool, len(l.Stretches))
+	for i, pair := range s.d.join.Align.Pair[l.Side] {
+		troubled[i] = len(s.calls[pair]) > 0
+	}
+	for i := range uint32(l.Halves()) {
+		h := l.Half(i)
+		if !troubled[h.Stretch] {
+			continue
+		}
+		v := s.at(place{l.Side, h.Stretch, uint8(h.By)})
+		if h.By != l.Side {
+			v.requests++
+			v.largestReq = max(v.largestReq, l.Bytes(i, ingest.Request))
+			continue
+		}
+		if l.Line(i, ingest.Answer) == 0 {
+			continue
+		}
+		v.reads++
+		if n := l.Bytes(i, ingest.Answer); n > v.largest {
+			v.largest, v.largestIn = n, Half{l, i}
+		}
+		v.silence = max(v.silence, silence(Half{l, i}))
+	}
+}
+
+func (s *stage) at(p place) *survey {
+	v := s.surveys[p]
+	if v == nil {
+		v = &survey{}
+		s.surveys[p] = v
+	}
+	return v
+}
+
+// silence is how long nothing was heard of a call before its answer.
+func silence(h Half) time.Duration {
+	d, _ := h.Between(ingest.Request, ingest.Answer)
+	if f := h.Fact(); f.Progress > 0 {
+		last, _ := h.At(ingest.Answer).Sub(f.ProgressLastAt)
+		return max(f.ProgressGap, last)
+	}
+	return d
+}
+
+// losses collects, per requester and stretch, what was written and not read, and what was sent and not read.
+func (s *stage) losses() {
+	for _, calls := range s.calls {
+		for _, c := range calls {
+			if !c.Sent.OK() {
+				continue
+			}
+			v := s.at(c.place())
+			switch c.Leaf {
+			case WrittenNotRead:
+				v.lost = append(v.lost, c)
+			case NeverArrived:
+				v.lostReq = append(v.lostReq, c.Sent)
+			}
+		}
+	}
+}
+
+// place is where the call stands in its requester's log.
+func (c *Call) place() place {
+	return place{c.Sent.Log.Side, c.Sent.Log.Half(c.Sent.N).Stretch, uint8(c.Requester)}
+}
+
+// scene is one call with its surroundings.
+type scene struct {
+	*stage
+	c *Call
+}
+
+func (s *stage) scene(c *Call) *scene { return &scene{s, c} }
+
+// survey is what the call's requester read in this session.
+func (s *scene) read() *survey {
+	if !s.c.Sent.OK() {
+		return &survey{}
+	}
+	return s.at(s.c.place())
+}
+
+// siblings are the calls of the session that have a problem too, this one among them.
+func (s *scene) siblings() []*Call { return s.calls[s.d.pair(s.c)] }
+
+// answerDir is the direction in which the call's answer travels, and requestDir that of its request.
+func (c *Call) requestDir() frame.Dir {
+	if c.Requester == frame.Client {
+		return frame.C2S
+	}
+	return frame.S2C
+}
+
+func (c *Call) answerDir() frame.Dir { return frame.C2S + frame.S2C - c.requestDir() }
+
+// badRead are the bad lines that the requester read, from its request on.
+func (s *scene) badRead() []*ingest.Mark {
+	if !s.c.Sent.OK() {
+		return nil
+	}
+	return after(s.bad[place{s.c.Sent.Log.Side, s.c.place().stretch, uint8(s.c.answerDir())}], s.c.Sent.Line(ingest.Request))
+}
+
+// badServed are the bad lines that the responder read in this session.
+func (s *scene) badServed() ([]*ingest.Mark, *ingest.Log) {
+	l := s.d.Log(s.c.Requester.Peer())
+	if l == nil || !s.c.Sent.OK() {
+		return nil, nil
+	}
+	pair := s.d.pair(s.c)
+	for i, p := range s.d.join.Align.Pair[l.Side] {
+		if p == pair {
+			return s.bad[place{l.Side, uint32(i), uint8(s.c.requestDir())}], l
+		}
+	}
+	return nil, l
+}
+
+func after(marks []*ingest.Mark, line uint32) []*ingest.Mark {
+	k := sort.Search(len(marks), func(k int) bool { return marks[k].Line > line })
+	return marks[k:]
+}
+
+// runs cuts bad lines into runs: lines in a row, with nothing read between them that is more than a breath apart.
+func runs(marks []*ingest.Mark) [][]*ingest.Mark {
+	var out [][]*ingest.Mark
+	for i, m := range marks {
+		if i > 0 {
+			last := marks[i-1]
+			d, ok := m.At.Sub(last.At)
+			if m.Line == last.Line+1 && (!ok || d <= time.Second) {
+				out[len(out)-1] = append(out[len(out)-1], m)
+				continue
+			}
+		}
+		out = append(out, []*ingest.Mark{m})
+	}
+	return out
+}
+
+func total(run []*ingest.Mark) int64 {
+	n := int64(0)
+	for _, m := range run {
+		if m.Bytes == frame.Unknown {
+			return frame.Unknown
+		}
+		n += m.Bytes
+	}
+	return n
+}
+
+// servedStretch is the session in the responder's log, whether or not it has the call; nil when it has no record of it.
+func (s *scene) servedStretch() (*ingest.Stretch, *ingest.Log) {
+	l := s.d.Log(s.c.Requester.Peer())
+	if l == nil {
+		return nil, nil
+	}
+	if s.c.Served.OK() {
+		return s.c.Served.Stretch(), l
+	}
+	pair := s.d.pair(s.c)
+	for i, p := range s.d.join.Align.Pair[l.Side] {
+		if p == pair {
+			return l.Stretches[i], l
+		}
+	}
+	return nil, l
+}
+
+func dirIndex(d frame.Dir) int { return int(d - frame.C2S) }

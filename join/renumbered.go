@@ -1,0 +1,100 @@
+package join
+
+import (
+	"fmt"
+
+	"mcpdiag/ingest"
+	"mcpdiag/ingest/frame"
+)
+
+// sampleCalls is how many calls of a session are compared before its ids are believed.
+const sampleCalls = 32
+
+// renumbered takes apart the sessions whose ids a gateway has rewritten: the same id names different calls on the two sides,
+// or no id is shared, while the calls themselves come in the same order. Joining those by id would be confidently wrong.
+func (a *aligner) renumbered() {
+	clients := a.samples(a.client)
+	var servers map[uint32][]uint32
+	for c, halves := range clients {
+		s, ok := a.partner(uint32(c))
+		if !ok || len(halves) == 0 || !a.suspect(s, halves) {
+			continue
+		}
+		if servers == nil {
+			servers = map[uint32][]uint32{}
+			for s, halves := range a.samples(a.server) {
+				servers[uint32(s)] = halves
+			}
+		}
+		if n, of := a.inOrder(halves, servers[s]), min(len(halves), len(servers[s])); n > 0 && n*10 >= of*6 {
+			a.part(uint32(c), s, n, of)
+		}
+	}
+}
+
+// samples lists the first requests of each stretch.
+func (a *aligner) samples(l *ingest.Log) [][]uint32 {
+	out := make([][]uint32, len(l.Stretches))
+	for i := range uint32(l.Halves()) {
+		s := l.Half(i).Stretch
+		if len(out[s]) < sampleCalls && l.Line(i, ingest.Request) != 0 {
+			out[s] = append(out[s], i)
+		}
+	}
+	return out
+}
+
+// partner finds the server's stretch of the same pair.
+func (a *aligner) partner(c uint32) (uint32, bool) {
+	if !a.out.Known[frame.Client][c] {
+		return 0, false
+	}
+	if a.partners == nil {
+		a.partners = map[uint32]uint32{}
+		for s, p := range a.out.Pair[frame.Server] {
+			a.partners[p] = uint32(s)
+		}
+	}
+	s, ok := a.partners[a.out.Pair[frame.Client][c]]
+	return s, ok
+}
+
+// suspect reports whether an id names different calls on the two sides, or none is shared.
+func (a *aligner) suspect(s uint32, halves []uint32) bool {
+	shared := 0
+	for _, i := range halves {
+		j, ok := a.server.Find(s, a.client.Half(i).By, a.client.ID(i))
+		if !ok {
+			continue
+		}
+		if a.client.Half(i).Nth == 1 && a.server.Half(j).Nth == 1 && a.alike(i, j) == 0 {
+			return true
+		}
+		shared++
+	}
+	return shared == 0 && a.server.Stretches[s].Calls > 0
+}
+
+// inOrder counts the calls of two samples that agree in method, tool and size, in order.
+func (a *aligner) inOrder(c, s []uint32) int {
+	n, from := 0, 0
+	for _, i := range c {
+		for k := from; k < len(s); k++ {
+			if a.client.Half(i).By == a.server.Half(s[k]).By && a.alike(i, s[k]) >= 12 {
+				n++
+				from = k + 1
+				break
+			}
+		}
+	}
+	return n
+}
+
+// part makes two stretches strangers again, and says why.
+func (a *aligner) part(c, s uint32, n, of int) {
+	a.next++
+	a.out.Pair[frame.Server][s] = a.next
+	a.out.Known[frame.Client][c], a.out.Known[frame.Server][s] = false, false
+	a.doubts = append(a.doubts, Doubt{"ids_renumbered", fmt.Sprintf("the ids of the two logs differ, yet %d of %d calls agree in method, tool and size, in the same order: something between the two renumbers requests", n, of),
+		a.client.Stretches[c].First, c, s})
+}
