@@ -215,9 +215,6 @@ func (c *Call) IDJSON() json.RawMessage { return c.ID().JSON() }
 // Problem reports whether the call is stalled, slow or quiet.
 func (c *Call) Problem() bool { return c.Stalled || c.Slow || c.Quiet }
 
-// Next is the step to take; "" when nothing is wrong.
-func (c *Call) Next() string { return "" }
-
 // FirstLine cites the line on which the call was first seen, in its requester's log if that has it.
 func (c *Call) FirstLine() string {
 	h := c.any()

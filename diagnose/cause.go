@@ -1,6 +1,10 @@
 package diagnose
 
-import "mcpdiag/ingest"
+import (
+	"fmt"
+
+	"mcpdiag/ingest"
+)
 
 // The causes that a rule can name. Each is either found or a candidate; None stands first when nothing is found.
 const (
@@ -77,57 +81,91 @@ type Rule struct {
 	Name   string
 	Needs  string // what must be in the logs
 	Proves string // what makes it found rather than a candidate
+	at     where
 	check  func(*scene) *Cause
+}
+
+// where says for which verdicts a rule is worth asking.
+type where uint8
+
+const (
+	arriving where = 1 << iota // never arrived
+	serving                    // never written
+	reading                    // written, not read
+	done                       // delivered
+	unplaced                   // no leaf
+	anywhere = arriving | serving | reading | done | unplaced
+)
+
+func (c *Call) where() where {
+	switch c.Leaf {
+	case NeverArrived:
+		return arriving
+	case NeverWritten:
+		return serving
+	case WrittenNotRead:
+		return reading
+	case AgentLevel:
+		return done
+	}
+	return unplaced
 }
 
 // Rules lists the rules in the order in which they are tried: what the bytes say goes before what silence says.
 func Rules() []Rule {
 	return []Rule{
-		{IDReusedInFlight, "two requests outstanding with one id", "both lines", idReusedInFlight},
-		{IDsRenumbered, "no id in common, or one id for different calls", "most calls agree in method, tool and size, in order", idsRenumbered},
-		{IDTypeMismatch, "an answer nobody asked for whose id has the same digits and another JSON type", "it is the only one", idTypeMismatch},
-		{IDBeyond, "an answer nobody asked for whose id is this one rounded to a double, or cut to 32 bits", "it is the only one", idBeyond},
-		{Session404, "HTTP 404 without an id, one request outstanding", "the status", session404},
-		{SessionExpired, "HTTP 400 without an id after silence, one request outstanding", "the status and a silence of a minute or more", sessionExpired},
-		{RequestTooLarge, "HTTP 413 without an id; or sizes of requests read and lost", "the status; or the sizes separate twice", requestTooLarge},
-		{RequestUnparsed, "a bad line in the responder's log of the request's size; or error -32700", "the sizes are equal", requestUnparsed},
-		{RefusedByPeer, "an HTTP status without an id, one request outstanding", "the status", refusedByPeer},
-		{EmbeddedNewline, "bad lines in the reader's log", "they add up to the lost frame, or miss 3 B a split (U+2028, U+2029)", embeddedNewline},
-		{Interleaved, "bad lines in the reader's log", "they add up to two lost frames", interleaved},
-		{Contamination, "bad lines in the reader's log", "text glued in front of the frame, or the stream ended right after the line", contamination},
-		{MaxLineLength, "sizes of answers read and lost", "the sizes separate and there are two losses, or the leftover is the frame less a ceiling", maxLineLength},
-		{ClosedByClient, "the requester's own eof while it waited", "the answer was written after it, or never, within half a minute", closedByClient},
-		{ClientDeadline, "a cancel, and the responder's time", "the responder took longer than the requester waited", clientDeadline},
-		{SSEDropped, "the end of the answer's stream while it was outstanding", "nothing bad was read before it", sseDropped},
-		{Buffering, "times on both sides", "written apart and read together, or read when the input was closed", buffering},
-		{ProxyBuffering, "progress on both sides", "written apart and read together with the answer", proxyBuffering},
-		{ReaderStopped, "nothing read any more while the requester still writes", "two unread frames of different calls", readerStopped},
-		{NotServed, "the capabilities that the requester of the outer call declared", "the server's own request needs one that was not declared", notServed},
-		{CircularWait, "the server's own request, sent from within the handler and read, unanswered", "its reader sent nothing else after it", circularWait},
-		{ReverseUnanswered, "the server's own request, sent from within the handler, unanswered", "both are open", reverseUnanswered},
-		{CancelledByClient, "a cancel that was read, and a handler that left after it", "the order of the two lines", cancelledByClient},
-		{ServerClosed, "the responder's own eof, or the end of its stream before the request", "the line", serverClosed},
-		{StoppedReading, "a handler that never left, after which the responder's log is silent", "the handler was entered before this request was sent", stoppedReading},
-		{QueuedBehind, "handler events; a request read and not entered", "another handler was open all the while", queuedBehind},
-		{HandlerBlocked, "a handler entered and not left", "the log goes on, or the requester's clock does", handlerBlocked},
-		{SlowWrite, "the times of handler exit and write", "most of the time lies between them", slowWrite},
-		{SlowHandler, "the times of handler enter and exit", "most of the wait lies between them", slowHandler},
-		{AtAgentLevel, "an answer that was read, and silence after it", "nothing was outstanding", atAgentLevel},
+		{IDReusedInFlight, "two requests outstanding with one id", "both lines", unplaced, idReusedInFlight},
+		{IDsRenumbered, "no id in common, or one id for different calls", "most calls agree in method, tool and size, in order", unplaced, idsRenumbered},
+		{IDTypeMismatch, "an answer nobody asked for whose id has the same digits and another JSON type", "it is the only one", arriving | serving | reading | unplaced, idTypeMismatch},
+		{IDBeyond, "an answer nobody asked for whose id is this one rounded to a double, or cut to 32 bits", "it is the only one", arriving | serving | reading | unplaced, idBeyond},
+		{Session404, "HTTP 404 without an id, one request outstanding", "the status", arriving | serving | reading | unplaced, session404},
+		{SessionExpired, "HTTP 400 without an id after silence, one request outstanding", "the status and a silence of a minute or more", arriving | serving | reading | unplaced, sessionExpired},
+		{RequestTooLarge, "HTTP 413 without an id; or sizes of requests read and lost", "the status; or the sizes separate twice", arriving | serving | reading | unplaced, requestTooLarge},
+		{RequestUnparsed, "a bad line in the responder's log of the request's size; or error -32700", "the sizes are equal", arriving, requestUnparsed},
+		{RefusedByPeer, "an HTTP status without an id, one request outstanding", "the status", arriving | serving | reading | unplaced, refusedByPeer},
+		{EmbeddedNewline, "bad lines in the reader's log", "they add up to the lost frame, or miss 3 B a split (U+2028, U+2029)", reading, embeddedNewline},
+		{Interleaved, "bad lines in the reader's log", "they add up to two lost frames", reading, interleaved},
+		{Contamination, "bad lines in the reader's log", "text glued in front of the frame, or the stream ended right after the line", serving | reading, contamination},
+		{MaxLineLength, "sizes of answers read and lost", "the sizes separate and there are two losses, or the leftover is the frame less a ceiling", reading, maxLineLength},
+		{ClosedByClient, "the requester's own eof while it waited", "the answer was written after it, or never, within half a minute", arriving | serving | reading | unplaced, closedByClient},
+		{ClientDeadline, "a cancel, and the responder's time", "the responder took longer than the requester waited", reading | done, clientDeadline},
+		{SSEDropped, "the end of the answer's stream while it was outstanding", "nothing bad was read before it", reading | done, sseDropped},
+		{Buffering, "times on both sides", "written apart and read together, or read when the input was closed", done, buffering},
+		{ProxyBuffering, "progress on both sides", "written apart and read together with the answer", done, proxyBuffering},
+		{ReaderStopped, "nothing read any more while the requester still writes", "two unread frames of different calls", reading, readerStopped},
+		{NotServed, "the capabilities that the requester of the outer call declared", "the server's own request needs one that was not declared", anywhere, notServed},
+		{CircularWait, "the server's own request, sent from within the handler and read, unanswered", "its reader sent nothing else after it", serving, circularWait},
+		{ReverseUnanswered, "the server's own request, sent from within the handler, unanswered", "both are open", serving, reverseUnanswered},
+		{CancelledByClient, "a cancel that was read, and a handler that left after it", "the order of the two lines", serving, cancelledByClient},
+		{ServerClosed, "the responder's own eof, or the end of its stream before the request", "the line", arriving | serving, serverClosed},
+		{StoppedReading, "a handler that never left, after which the responder's log is silent", "the handler was entered before this request was sent", arriving, stoppedReading},
+		{QueuedBehind, "handler events; a request read and not entered", "another handler was open all the while", serving | reading | done, queuedBehind},
+		{HandlerBlocked, "a handler entered and not left", "the log goes on, or the requester's clock does", serving, handlerBlocked},
+		{SlowWrite, "the times of handler exit and write", "most of the time lies between them", serving | reading | done, slowWrite},
+		{SlowHandler, "the times of handler enter and exit", "most of the wait lies between them", done, slowHandler},
+		{AtAgentLevel, "an answer that was read, and silence after it", "nothing was outstanding", done, atAgentLevel},
 	}
 }
 
 // explain names the causes of each call with a problem or without a leaf, and who is whose casualty.
 func (d *Diagnosis) explain() {
-	stage := newStage(d)
-	rules := Rules()
+	d.stage = newStage(d)
+	rules := map[where][]Rule{}
+	for _, r := range Rules() {
+		for _, at := range []where{arriving, serving, reading, done, unplaced} {
+			if r.at&at != 0 {
+				rules[at] = append(rules[at], r)
+			}
+		}
+	}
 	for _, c := range d.Calls {
 		if !c.Problem() && c.Leaf != NoLeaf {
 			continue
 		}
-		s := stage.scene(c)
+		s := d.stage.scene(c)
 		var sure, maybe []Cause
-		for k := range rules {
-			switch cause := rules[k].check(s); {
+		for _, r := range rules[c.where()] {
+			switch cause := r.check(s); {
 			case cause == nil:
 			case cause.Found:
 				sure = append(sure, *cause)
@@ -181,15 +219,32 @@ func (d *Diagnosis) pair(c *Call) uint32 {
 	return d.join.Align.Pair[h.Log.Side][h.Log.Half(h.N).Stretch]
 }
 
+// whyHidden says what may have swallowed a line of the responder's log.
+func (c *Call) whyHidden() string {
+	if line, ok := c.Served.Log.BlindLine(c.Served.N); ok {
+		if line > c.Served.Log.Lines {
+			return "it is cut off at its end"
+		}
+		return fmt.Sprintf("%s cannot be read", Cite(c.Served.Log, line))
+	}
+	return "it is incomplete, or a proxy answered by itself"
+}
+
 // nothing says that no cause can be told, and what is missing.
 func nothing(c *Call) string {
 	switch {
+	case c.Reason == LogIncomplete && !c.Sent.OK():
+		return fmt.Sprintf("served (%s), but the requester's log does not show it: it started later, was rotated, or is another client's", c.FirstLine())
+	case c.Reason == LogIncomplete && !c.Served.OK():
+		return fmt.Sprintf("answered (%s), but the responder's log does not show the call: it started later, was rotated, or another replica or a proxy answered", Cite(c.Sent.Log, c.Sent.Line(ingest.Answer)))
 	case c.Reason == LogIncomplete:
-		return "a log does not cover the call"
-	case c.Reason == CannotTell && c.Sent.OK() && !c.Served.OK():
-		return "the responder's log does not cover the call"
+		return fmt.Sprintf("answered (%s), but the responder's log shows no answer to it: %s", Cite(c.Sent.Log, c.Sent.Line(ingest.Answer)), c.whyHidden())
+	case c.Reason == CannotTell && !c.Served.OK():
+		return "the responder's log does not cover the call: nothing in it proves that it would be there"
+	case c.Reason == CannotTell && !c.Sent.OK():
+		return "without the requester's log nobody can say whether the answer was read"
 	case c.Reason == CannotTell:
-		return "a line that may be its answer cannot be read"
+		return "the answer may be there and not be shown: " + c.whyHidden()
 	case c.Leaf == NeverArrived:
 		return "no refusal, no bad line, no end of stream explains the absence"
 	case c.Leaf == NeverWritten && c.Served.Line(ingest.Enter) == 0:

@@ -31,10 +31,10 @@ func within(passed, lost int64) []Ceiling {
 
 // bracket says where a ceiling lies, and which known ones fit.
 func bracket(passed, lost int64) string {
-	s := fmt.Sprintf("everything up to %s was read, everything from %s was not", size(passed), size(lost))
 	if passed <= 0 {
-		s = fmt.Sprintf("nothing from %s on was read", size(lost))
+		return fmt.Sprintf("no answer was read to compare its %s with", size(lost))
 	}
+	s := fmt.Sprintf("everything up to %s was read, everything from %s was not", size(passed), size(lost))
 	if fits := within(passed, lost); len(fits) > 0 {
 		s += "; between them lies "
 		for i, c := range fits {

@@ -38,6 +38,7 @@ type Diagnosis struct {
 	Findings []Finding
 	Options  Options
 	join     *join.Joined
+	stage    *stage
 	orphans  []Half // answers and handler events whose request neither log has
 }
 

@@ -234,7 +234,11 @@ func (d *Diagnosis) LogWarnings(l *ingest.Log) []string {
 	var w []string
 	say := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
 	if l.Records == 0 {
-		say("%s log is empty: nothing can be told from it", l.Side)
+		if len(l.BadLines) > 0 {
+			say("%s log has no record that can be read: nothing can be told from it", l.Side)
+		} else {
+			say("%s log is empty: nothing can be told from it, arrival least of all", l.Side)
+		}
 	}
 	if l.Sided > 0 && l.OtherSide == l.Sided {
 		say("every record names the %s; read as the %s's log, as given", l.Side.Peer(), l.Side)

@@ -67,7 +67,7 @@ SELECT requester, r_half, p_half, q1, q2, q3,
             ELSE false
        END AS stalled,
        NOT stalled AND (CASE WHEN r_has THEN r ELSE p END) // 4096 = 1
-         AND coalesce(CASE WHEN r_has THEN r_took ELSE p_took END, 0) >= $slow AS slow,
+         AND (CASE WHEN r_has THEN r_took ELSE p_took END) >= $slow AS slow,
        r & 128 > 0 AS quiet,
        r & 1 > 0 AND r // 4096 = 0 AND NOT stalled AS open
 FROM q;

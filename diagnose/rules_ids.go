@@ -48,7 +48,14 @@ func idsRenumbered(s *scene) *Cause {
 	if doubt == nil {
 		return nil
 	}
+	s.c.Reason = CannotTell // the logs are whole; it is the ids that do not decide
 	say := func() string { return doubt.Text }
+	for i, j := range doubt.Alike {
+		if h.Log.Side == frame.Client && h.N == i {
+			other := Half{s.d.Log(frame.Server), j}
+			s.c.Hints = append(s.c.Hints, Hint{IDsRenumbered, fmt.Sprintf("by order, method, tool and size this is the server's id %s", other.Log.ID(j)), []string{other.answerLine()}})
+		}
+	}
 	if doubt.Kind == IDsRenumbered {
 		return found(IDsRenumbered, say)
 	}

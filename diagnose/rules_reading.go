@@ -57,7 +57,7 @@ func interleaved(s *scene) *Cause {
 				continue
 			}
 			return found(Interleaved, func() string {
-				return fmt.Sprintf("%s: %s add up to %s = %s (id %s) + %s (id %s): two frames were written into each other",
+				return fmt.Sprintf("%s: %s of %s in all = %s (id %s) + %s (id %s): two frames were written into each other",
 					Cite(s.c.Sent.Log, run[0].Line), plural(len(run), "bad line"), size(sum), size(lost), s.c.ID(), size(sum-lost), other.ID())
 			}).at(run[0].Line)
 		}
@@ -87,7 +87,7 @@ func contamination(s *scene) *Cause {
 			return found(Contamination, func() string {
 				text := fmt.Sprintf("%s: a line that is not JSON-RPC (%s, %q)", Cite(s.c.Sent.Log, last.Line), size(last.Bytes), last.Raw)
 				if ok {
-					return text + fmt.Sprintf("; the stream ended %s after it (%s)", MS(d), Cite(s.c.Sent.Log, st.EOF[eof]))
+					return text + fmt.Sprintf("; the stream ended %s after it (%s)", Wait(d), Cite(s.c.Sent.Log, st.EOF[eof]))
 				}
 				return text + fmt.Sprintf("; the stream ended right after it (%s)", Cite(s.c.Sent.Log, st.EOF[eof]))
 			}).at(last.Line)
@@ -126,12 +126,7 @@ func maxLineLength(s *scene) *Cause {
 		return nil
 	}
 	v := s.read()
-	smallest := lost
-	for _, c := range v.lost {
-		if n := c.Bytes(ingest.Answer); n > 0 {
-			smallest = min(smallest, n)
-		}
-	}
+	smallest := v.least
 	if lost <= v.largest {
 		return nil
 	}
@@ -149,44 +144,11 @@ func maxLineLength(s *scene) *Cause {
 	if smallest <= v.largest { // a smaller one was lost too: the sizes cross, this is no ceiling
 		return nil
 	}
-	survived := s.readSince(v)
+	survived := s.answeredAfter(v.firstGone) // it lives, and drops what is too long
 	if leftover != "" && (survived || len(v.lost) > 1) || len(v.lost) > 1 && (survived || len(within(v.largest, smallest)) > 0) {
 		return found(MaxLineLength, say)
 	}
 	return candidate(MaxLineLength, say)
-}
-
-// readSince reports whether the reader read anything after the first loss was due: then it lives, and drops what is too long.
-func (s *scene) readSince(v *survey) bool {
-	if len(v.lost) == 0 {
-		return false
-	}
-	first := v.lost[0]
-	for _, c := range v.lost {
-		if c.Sent.Line(ingest.Request) < first.Sent.Line(ingest.Request) {
-			first = c
-		}
-	}
-	end := s.c.Sent.Stretch().End[dirIndex(s.c.answerDir())]
-	return s.answeredAfter(first.Sent.Line(ingest.Request)) && end.Line > first.Sent.Line(ingest.Request)
-}
-
-// answeredAfter reports whether a request that was sent after the line was answered and read.
-func (s *scene) answeredAfter(line uint32) bool {
-	l := s.c.Sent.Log
-	for i := uint32(l.Halves()); i > 0; i-- {
-		h := l.Half(i - 1)
-		if h.Stretch != s.c.place().stretch || h.By != s.c.Requester {
-			continue
-		}
-		if l.Line(i-1, ingest.Request) < line {
-			return false
-		}
-		if l.Line(i-1, ingest.Answer) != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // leftover explains a bad line as what was left of the lost frame after its reader threw whole bufferfuls away.
@@ -214,12 +176,7 @@ func readerStopped(s *scene) *Cause {
 	if st.EOF[dirIndex(s.c.answerDir())] != 0 || out.Line <= in.Line || len(after(s.badRead(), in.Line)) > 0 {
 		return nil
 	}
-	unread := 0
-	for _, c := range s.read().lost {
-		if c.Leaf == WrittenNotRead {
-			unread++
-		}
-	}
+	unread := len(s.read().lost)
 	say := func() string {
 		text := fmt.Sprintf("nothing was read after %s", Cite(s.c.Sent.Log, in.Line))
 		if in.Line == 0 {
@@ -254,13 +211,13 @@ func sseDropped(s *scene) *Cause {
 	return found(SSEDropped, func() string {
 		text := fmt.Sprintf("%s: the stream ended", Cite(s.c.Sent.Log, eof))
 		if d, ok := st.EOFAt[k].Sub(s.c.Sent.At(ingest.Request)); ok {
-			text += fmt.Sprintf(" %s after the request", MS(d))
+			text += fmt.Sprintf(" %s after the request", Wait(d))
 			if v := s.read(); d > v.silence && d >= 5*time.Second {
-				text += fmt.Sprintf(" (answers that were read had kept silent for %s at most)", MS(v.silence))
+				text += fmt.Sprintf(" (answers that were read had kept silent for %s at most)", Wait(v.silence))
 			}
 		}
 		if total := s.c.Stages().Total; total.OK {
-			text += fmt.Sprintf("; the responder needed %s on its own clock", MS(total.D))
+			text += fmt.Sprintf("; the responder needed %s on its own clock", Wait(total.D))
 		}
 		if f := s.c.Served.Fact(); len(f.Repeats) > 0 {
 			text += fmt.Sprintf("; the answer that arrived is a replay (written again at %s)", Cite(s.c.Served.Log, f.Repeats[0]))

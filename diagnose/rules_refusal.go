@@ -35,7 +35,7 @@ func (s *scene) refusal(f *ingest.Fact) string {
 		text += fmt.Sprintf(", code %d", f.RefusedCode)
 	}
 	if d, ok := f.RefusedAt.Sub(s.c.Sent.At(ingest.Request)); ok {
-		text += ", " + MS(d) + " after the request"
+		text += ", " + Wait(d) + " after the request"
 	}
 	return text + "; it was the only request outstanding"
 }
@@ -55,36 +55,18 @@ func sessionExpired(s *scene) *Cause {
 	if f == nil {
 		return nil
 	}
-	before, ok := s.silenceBefore()
+	before := s.c.Sent.Fact().Before
 	say := func() string {
 		text := s.refusal(f)
-		if ok {
-			text += ", after " + MS(before) + " of silence on the session"
+		if before > 0 {
+			text += ", after " + Wait(before) + " of silence on the session"
 		}
 		return text + ": the session is lost or expired (the spec wants 404 here)"
 	}
-	if ok && before >= idle {
+	if before >= idle {
 		return found(SessionExpired, say)
 	}
 	return candidate(SessionExpired, say)
-}
-
-// silenceBefore is how long the session was silent, in the requester's log, before the request.
-func (s *scene) silenceBefore() (time.Duration, bool) {
-	l, at := s.c.Sent.Log, s.c.Sent.Line(ingest.Request)
-	var last frame.Instant
-	line := uint32(0)
-	for i := range uint32(l.Halves()) {
-		if l.Half(i).Stretch != s.c.place().stretch {
-			continue
-		}
-		for _, p := range []ingest.Point{ingest.Request, ingest.Answer, ingest.Cancel} {
-			if n := l.Line(i, p); n < at && n > line {
-				line, last = n, l.At(i, p)
-			}
-		}
-	}
-	return s.c.Sent.At(ingest.Request).Sub(last)
 }
 
 func requestTooLarge(s *scene) *Cause {
@@ -96,13 +78,12 @@ func requestTooLarge(s *scene) *Cause {
 	if s.c.Leaf != NeverArrived || s.c.Bytes(ingest.Request) == frame.Unknown {
 		return nil
 	}
-	v := s.served()
-	smallest, n := s.smallestLostRequest()
-	if v.requests == 0 || smallest <= v.largestReq {
+	v, lost := s.served(), s.read()
+	if v.requests == 0 || lost.leastReq <= v.largestReq {
 		return nil
 	}
-	say := func() string { return "of the requests " + bracket(v.largestReq, smallest) }
-	if n > 1 && s.readAfterLoss() {
+	say := func() string { return "of the requests " + bracket(v.largestReq, lost.leastReq) }
+	if lost.lostReq > 1 && s.answeredAfter(lost.firstLost) {
 		return found(MaxLineLength, say)
 	}
 	return candidate(MaxLineLength, say)
@@ -120,40 +101,6 @@ func (s *scene) served() *survey {
 		}
 	}
 	return &survey{}
-}
-
-func (s *scene) smallestLostRequest() (smallest int64, n int) {
-	for _, h := range s.read().lostReq {
-		if b := h.Log.Bytes(h.N, ingest.Request); b != frame.Unknown && (n == 0 || b < smallest) {
-			smallest = b
-		}
-		n++
-	}
-	return smallest, n
-}
-
-// readAfterLoss reports whether the responder read anything that was sent after the first lost request.
-func (s *scene) readAfterLoss() bool {
-	first := s.read().lostReq[0].Line(ingest.Request)
-	l := s.c.Sent.Log
-	stretch, other := s.servedStretch()
-	for i := uint32(l.Halves()); i > 0; i-- {
-		h := l.Half(i - 1)
-		if h.Stretch != s.c.place().stretch || h.By != s.c.Requester {
-			continue
-		}
-		if l.Line(i-1, ingest.Request) < first {
-			return false
-		}
-		for k, st := range other.Stretches {
-			if st == stretch {
-				if _, ok := other.Find(uint32(k), h.By, l.ID(i-1)); ok {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 func requestUnparsed(s *scene) *Cause {

@@ -15,8 +15,8 @@ func (s *scene) nested() *Call {
 	if s.c.Leaf != NeverWritten || s.c.Requester != frame.Client || h.Line(ingest.Enter) == 0 || h.Line(ingest.Exit) != 0 {
 		return nil
 	}
-	for _, c := range s.siblings() {
-		if c.Requester == frame.Server && c.Sent.OK() && c.Sent.Line(ingest.Answer) == 0 && c.Sent.Line(ingest.Request) > h.Line(ingest.Enter) {
+	for _, c := range s.around().reverse {
+		if c.Sent.Line(ingest.Request) > h.Line(ingest.Enter) {
 			return c
 		}
 	}
@@ -28,7 +28,7 @@ func (s *scene) outer() *Call {
 	if s.c.Requester != frame.Server || !s.c.Sent.OK() || s.c.Sent.Line(ingest.Answer) != 0 {
 		return nil
 	}
-	for _, c := range s.siblings() {
+	for _, c := range s.around().handlers {
 		if (&scene{s.stage, c}).nested() == s.c {
 			return c
 		}
@@ -49,11 +49,11 @@ func circularWait(s *scene) *Cause {
 	c := found(CircularWait, func() string {
 		text := fmt.Sprintf("the handler of id %s waits for the server's own request id %s %s (%s", outer.ID(), inner.ID(), inner.Method(), Cite(inner.Sent.Log, inner.Sent.Line(ingest.Request)))
 		if d, ok := inner.Sent.At(ingest.Request).Sub(outer.Served.At(ingest.Enter)); ok {
-			text += ", " + MS(d) + " after the handler was entered"
+			text += ", " + Wait(d) + " after the handler was entered"
 		}
 		text += fmt.Sprintf("); the client read it (%s) and does not answer while it waits for id %s: each holds the other's request", Cite(inner.Served.Log, inner.Served.Line(ingest.Request)), outer.ID())
 		if d := outer.CancelAfter(); d.OK {
-			text += fmt.Sprintf("; ended by the client after %s", MS(d.D))
+			text += fmt.Sprintf("; ended by the client after %s", Wait(d.D))
 		}
 		return text
 	})
@@ -150,11 +150,12 @@ func serverClosed(s *scene) *Cause {
 	}
 	st := s.c.Served.Stretch()
 	k := dirIndex(s.c.answerDir())
-	if eof := st.EOF[k]; eof > s.c.Served.Line(ingest.Request) {
+	cancel := s.c.Served.Line(ingest.Cancel)
+	if eof := st.EOF[k]; eof > s.c.Served.Line(ingest.Request) && (cancel == 0 || cancel > eof) {
 		return found(ServerClosed, func() string {
 			text := fmt.Sprintf("%s: the responder closed its output", Cite(s.c.Served.Log, eof))
 			if d, ok := st.EOFAt[k].Sub(s.c.Served.At(ingest.Enter)); ok {
-				return text + fmt.Sprintf(" %s after the handler was entered, which never left", MS(d))
+				return text + fmt.Sprintf(" %s after the handler was entered, which never left", Wait(d))
 			}
 			return text + " and had not answered"
 		}).at(eof)
@@ -173,11 +174,11 @@ func (s *scene) goneQuiet() *Cause {
 	eof := st.EOF[k]
 	d, ok := st.EOFAt[k].Sub(s.c.Sent.At(ingest.Request))
 	last := max(s.c.Served.Line(ingest.Request), s.c.Served.Line(ingest.Enter))
-	if eof < s.c.Sent.Line(ingest.Request) || eof == 0 || !ok || d > 5*time.Second || served.Last > last {
+	if eof < s.c.Sent.Line(ingest.Request) || eof == 0 || s.c.Sent.Line(ingest.Cancel) != 0 || !ok || d > 5*time.Second || served.Last > last {
 		return nil
 	}
 	return found(ServerClosed, func() string {
-		return fmt.Sprintf("%s: the stream ended %s after the request, and the responder's log has nothing after %s", Cite(s.c.Sent.Log, eof), MS(d), Cite(s.c.Served.Log, last))
+		return fmt.Sprintf("%s: the stream ended %s after the request, and the responder's log has nothing after %s", Cite(s.c.Sent.Log, eof), Wait(d), Cite(s.c.Served.Log, last))
 	}).at(eof)
 }
 
@@ -187,17 +188,20 @@ func (s *scene) blocker() *Call {
 	if stretch == nil {
 		return nil
 	}
-	for _, c := range s.siblings() {
-		if c != s.c && c.Requester == s.c.Requester && c.Leaf == NeverWritten && c.Served.Line(ingest.Enter) != 0 && c.Served.Line(ingest.Exit) == 0 &&
-			stretch.Last <= c.Served.Line(ingest.Enter) && c.Sent.OK() && s.c.Sent.OK() && c.Sent.Line(ingest.Request) < s.c.Sent.Line(ingest.Request) {
-			return c
-		}
+	open := s.around().handlers
+	if len(open) == 0 || !s.c.Sent.OK() {
+		return nil
+	}
+	c := open[len(open)-1] // the last one entered: before it the responder still read
+	if c.Requester == s.c.Requester && c.Leaf == NeverWritten && stretch.Last <= c.Served.Line(ingest.Enter) && c.Sent.OK() &&
+		c.Sent.Line(ingest.Request) < s.c.Sent.Line(ingest.Request) {
+		return c
 	}
 	return nil
 }
 
 func stoppedReading(s *scene) *Cause {
-	if s.c.Leaf != NeverArrived {
+	if s.c.Leaf != NeverArrived || s.c.Requester != frame.Client {
 		return nil
 	}
 	if b := s.blocker(); b != nil {
@@ -208,7 +212,7 @@ func stoppedReading(s *scene) *Cause {
 		return c
 	}
 	stretch, l := s.servedStretch()
-	if stretch == nil || !s.c.Sent.OK() || s.answeredAfter(s.c.Sent.Line(ingest.Request)) || s.c.Sent.Has(ingest.Refused) {
+	if stretch == nil || !s.c.Sent.OK() || s.c.Served.OK() || s.answeredAfter(s.c.Sent.Line(ingest.Request)) || s.c.Sent.Has(ingest.Refused) {
 		return nil
 	}
 	return candidate(StoppedReading, func() string {
@@ -222,10 +226,11 @@ func queuedBehind(s *scene) *Cause {
 		return nil
 	}
 	if s.c.Leaf == NeverWritten && h.Line(ingest.Enter) == 0 {
-		for _, c := range s.siblings() {
-			if c != s.c && c.Served.Line(ingest.Enter) != 0 && c.Served.Line(ingest.Exit) == 0 && c.Served.Line(ingest.Enter) < h.Line(ingest.Request) {
+		if open := s.around().handlers; len(open) > 0 {
+			c := open[len(open)-1]
+			if c.Served.Line(ingest.Enter) < h.Line(ingest.Request) && h.Stretch().Entered < h.Line(ingest.Request) {
 				cause := found(QueuedBehind, func() string {
-					return fmt.Sprintf("read (%s) and never entered; the handler of id %s was open before it and never left (%s)", Cite(h.Log, h.Line(ingest.Request)), c.ID(), Cite(c.Served.Log, c.Served.Line(ingest.Enter)))
+					return fmt.Sprintf("read (%s) and never entered; the handler of id %s was open before it and never left (%s), and none was entered since", Cite(h.Log, h.Line(ingest.Request)), c.ID(), Cite(c.Served.Log, c.Served.Line(ingest.Enter)))
 				})
 				cause.heads = c
 				return cause
@@ -235,7 +240,7 @@ func queuedBehind(s *scene) *Cause {
 	}
 	if d := s.c.Stages().Dispatch; (s.c.Slow || s.c.Stalled) && s.mostOfWait(d) {
 		return found(QueuedBehind, func() string {
-			return fmt.Sprintf("read at %s, entered %s later: it waited for its turn", Cite(h.Log, h.Line(ingest.Request)), MS(d.D))
+			return fmt.Sprintf("read at %s, entered %s later: it waited for its turn", Cite(h.Log, h.Line(ingest.Request)), Wait(d.D))
 		})
 	}
 	return nil
@@ -259,10 +264,10 @@ func handlerBlocked(s *scene) *Cause {
 		text := fmt.Sprintf("the handler was entered (%s) and never left", Cite(h.Log, h.Line(ingest.Enter)))
 		_, last := h.Log.Span()
 		if d, ok := last.Sub(h.At(ingest.Enter)); ok && d > 0 {
-			text += fmt.Sprintf("; the responder's log goes on for %s", MS(d))
+			text += fmt.Sprintf("; the responder's log goes on for %s", Wait(d))
 		}
 		if age := s.c.Age(); age.OK {
-			text += fmt.Sprintf("; the requester's log goes on for %s after the request", MS(age.D))
+			text += fmt.Sprintf("; the requester's log goes on for %s after the request", Wait(age.D))
 		}
 		return text
 	})
@@ -272,7 +277,7 @@ func slowWrite(s *scene) *Cause {
 	d := s.c.Stages().Flush
 	if (s.c.Slow || s.c.Stalled) && s.mostOfWait(d) {
 		return found(SlowWrite, func() string {
-			return fmt.Sprintf("%s of the responder's %s lie between the handler's exit and the write", MS(d.D), MS(s.c.Stages().Total.D))
+			return fmt.Sprintf("%s of the responder's %s lie between the handler's exit and the write", Wait(d.D), Wait(s.c.Stages().Total.D))
 		})
 	}
 	h := s.c.Served
@@ -290,6 +295,6 @@ func slowHandler(s *scene) *Cause {
 		return nil
 	}
 	return found(SlowHandler, func() string {
-		return fmt.Sprintf("%s of the responder's time are the handler's own, which returned", MS(d.D))
+		return fmt.Sprintf("%s of the responder's time are the handler's own, which returned", Wait(d.D))
 	})
 }

@@ -2,10 +2,10 @@ package diagnose
 
 import (
 	"fmt"
+	"sort"
 	"time"
 
 	"mcpdiag/ingest"
-	"mcpdiag/ingest/frame"
 )
 
 // held is how much longer the requester waited than the responder took: two durations, each on its own clock, compared.
@@ -32,9 +32,9 @@ func buffering(s *scene) *Cause {
 	}
 	together, spread := s.readTogether()
 	say := func() string {
-		text := fmt.Sprintf("written %s after the request was read, read %s after it was sent", MS(s.c.Stages().Total.D), MS(s.c.Wait().D))
+		text := fmt.Sprintf("written %s after the request was read, read %s after it was sent", Wait(s.c.Stages().Total.D), Wait(s.c.Wait().D))
 		if together > 1 {
-			text += fmt.Sprintf("; %s were read within %s of each other that the responder wrote over %s", plural(together, "answer"), MS(burst), MS(spread))
+			text += fmt.Sprintf("; %s were read within %s of each other that the responder wrote over %s", plural(together, "answer"), Wait(burst), Wait(spread))
 		}
 		return text
 	}
@@ -58,32 +58,38 @@ func (s *scene) flushedAtEOF() *Cause {
 	}
 	return found(Buffering, func() string {
 		return fmt.Sprintf("the responder wrote it within %s; it was read %s after the requester closed its side (%s): flushed at end of input",
-			MS(s.c.Stages().Total.D), MS(d), Cite(s.c.Sent.Log, eof))
+			Wait(s.c.Stages().Total.D), Wait(d), Cite(s.c.Sent.Log, eof))
 	})
 }
 
 // readTogether counts the answers read in one burst with this call's, and how far apart they were written.
 func (s *scene) readTogether() (n int, spread time.Duration) {
-	var first, last frame.Instant
-	at := s.c.Sent.At(ingest.Answer)
-	for _, c := range s.siblings() {
-		if c.Requester != s.c.Requester || !c.Sent.OK() || !c.Served.OK() || c.Sent.Line(ingest.Answer) == 0 {
-			continue
-		}
-		if d, ok := c.Sent.At(ingest.Answer).Sub(at); !ok || d > burst || d < -burst {
-			continue
-		}
-		n++
+	read := s.around().read
+	at := sort.Search(len(read), func(k int) bool { return read[k].Sent.Line(ingest.Answer) >= s.c.Sent.Line(ingest.Answer) })
+	from, to := at, at
+	for from > 0 && s.sameBurst(read[from-1]) {
+		from--
+	}
+	for to < len(read) && s.sameBurst(read[to]) {
+		to++
+	}
+	first, last := s.c.Served.At(ingest.Answer), s.c.Served.At(ingest.Answer)
+	for _, c := range read[from:to] {
 		written := c.Served.At(ingest.Answer)
-		if d, ok := written.Sub(first); !first.Known() || ok && d < 0 {
+		if d, ok := written.Sub(first); ok && d < 0 {
 			first = written
 		}
-		if d, ok := written.Sub(last); !last.Known() || ok && d > 0 {
+		if d, ok := written.Sub(last); ok && d > 0 {
 			last = written
 		}
 	}
 	spread, _ = last.Sub(first)
-	return n, spread
+	return to - from, spread
+}
+
+func (s *scene) sameBurst(c *Call) bool {
+	d, ok := c.Sent.At(ingest.Answer).Sub(s.c.Sent.At(ingest.Answer))
+	return ok && d <= burst && d >= -burst
 }
 
 func proxyBuffering(s *scene) *Cause {
@@ -98,7 +104,7 @@ func proxyBuffering(s *scene) *Cause {
 	}
 	return found(ProxyBuffering, func() string {
 		return fmt.Sprintf("%s and the answer were written over %s and read within %s: something between held the stream back until it ended",
-			plural(p.Progress, "progress notification"), MS(written), MS(read))
+			plural(p.Progress, "progress notification"), Wait(written), Wait(read))
 	})
 }
 
@@ -111,9 +117,9 @@ func clientDeadline(s *scene) *Cause {
 		return nil
 	}
 	return found(ClientDeadline, func() string {
-		text := fmt.Sprintf("cancelled after %s (%s); the responder took %s on its own clock and answered", MS(cancel.D), Cite(s.c.Sent.Log, s.c.Sent.Line(ingest.Cancel)), MS(total.D))
+		text := fmt.Sprintf("cancelled after %s (%s); the responder took %s on its own clock and answered", Wait(cancel.D), Cite(s.c.Sent.Log, s.c.Sent.Line(ingest.Cancel)), Wait(total.D))
 		if late, ok := s.c.Sent.Between(ingest.Cancel, ingest.Answer); ok {
-			text += fmt.Sprintf(", %s too late", MS(late))
+			text += fmt.Sprintf(", %s too late", Wait(late))
 		}
 		if f := s.c.Sent.Fact(); f.Progress > 0 {
 			text += fmt.Sprintf("; %s came meanwhile, so the deadline runs from the request and progress does not extend it", plural(f.Progress, "progress notification"))
@@ -134,11 +140,11 @@ func cancelledByClient(s *scene) *Cause {
 	return found(CancelledByClient, func() string {
 		text := fmt.Sprintf("the cancel was read (%s) and the handler left", Cite(h.Log, cancel))
 		if d, ok := h.Between(ingest.Cancel, ingest.Exit); ok {
-			text += " " + MS(d) + " after it"
+			text += " " + Wait(d) + " after it"
 		}
 		text += "; a cancelled request is not answered, so this is correct"
 		if d := s.c.CancelAfter(); d.OK {
-			text += fmt.Sprintf("; the requester gave up after %s", MS(d.D))
+			text += fmt.Sprintf("; the requester gave up after %s", Wait(d.D))
 			if name := Deadline(d.D); name != "" {
 				text += " (" + name + ")"
 			}
@@ -161,7 +167,7 @@ func closedByClient(s *scene) *Cause {
 	say := func() string {
 		text := fmt.Sprintf("%s: the requester closed its own side", Cite(s.c.Sent.Log, own))
 		if ok {
-			text += " " + MS(d) + " after the request"
+			text += " " + Wait(d) + " after the request"
 		}
 		return text + " and had no answer yet"
 	}
@@ -180,10 +186,10 @@ func atAgentLevel(s *scene) *Cause {
 	return found(AtAgentLevel, func() string {
 		text := "delivered"
 		if w := s.c.Wait(); w.OK {
-			text += " in " + MS(w.D)
+			text += " in " + Wait(w.D)
 		}
 		return text + fmt.Sprintf(" (%s); then the requester sent nothing for %s (until %s): what happened is above the protocol, or a person's pause",
-			Cite(s.c.Sent.Log, s.c.Sent.Line(ingest.Answer)), MS(f.Quiet), Cite(s.c.Sent.Log, f.QuietLine))
+			Cite(s.c.Sent.Log, s.c.Sent.Line(ingest.Answer)), Wait(f.Quiet), Cite(s.c.Sent.Log, f.QuietLine))
 	})
 }
 
@@ -191,7 +197,7 @@ func atAgentLevel(s *scene) *Cause {
 func Deadline(d time.Duration) string {
 	for _, k := range Deadlines() {
 		if diff := d - k.After; diff > -k.After/50 && diff < k.After/50 {
-			return fmt.Sprintf("%s is the default of %s", k.After, k.Of)
+			return fmt.Sprintf("%g s is the default of %s", k.After.Seconds(), k.Of)
 		}
 	}
 	return ""

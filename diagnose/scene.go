@@ -11,12 +11,13 @@ import (
 
 // stage holds what the rules look up, made once for all calls.
 type stage struct {
-	d       *Diagnosis
-	surveys map[place]*survey
-	bad     map[place][]*ingest.Mark // invalid lines of a stretch, by the direction that they came in, in order
-	calls   map[uint32][]*Call       // by pair: those with a problem, in the order of Diagnosis.Calls
-	orphans map[uint32][]Half        // by pair: answers that nobody asked for
-	doubts  map[place]*join.Doubt    // renumbered stretches
+	d        *Diagnosis
+	surveys  map[place]*survey
+	bad      map[place][]*ingest.Mark // invalid lines of a stretch, by the direction that they came in, in order
+	sessions map[uint32]*session      // by pair: those with a call that has a problem
+	orphans  map[uint32][]Half        // by pair: answers that nobody asked for
+	doubts   map[place]*join.Doubt    // renumbered stretches
+	stretch  [3]map[uint32]uint32     // by side and pair: the first stretch of the session
 }
 
 // place is a stretch of a log, and a direction or a requester in it.
@@ -29,25 +30,49 @@ type place struct {
 // survey is what one requester read in one stretch: the sizes and silences that did no harm.
 type survey struct {
 	reads      int
-	largest    int64 // bytes of the largest answer that was read
+	answered   uint32 // the latest request line of a call whose answer was read
+	largest    int64  // bytes of the largest answer that was read
 	largestIn  Half
 	silence    time.Duration // the longest silence before an answer that was read
 	requests   int           // requests that the responder's log shows
 	largestReq int64
-	lostReq    []Half // requests sent and not read
-	lost       []*Call
+	lostReq    int    // requests sent and not read
+	firstLost  uint32 // the line of the first of them, and their smallest size
+	leastReq   int64
+	lost       []*Call // answers written and not read
+	firstGone  uint32  // the request line of the first of them, and their smallest size
+	least      int64
+}
+
+// session is what the rules need of the calls with a problem in one session.
+type session struct {
+	calls    []*Call // in the order of Diagnosis.Calls
+	read     []*Call // those whose answer was read, in the order of reading
+	reverse  []*Call // the server's own requests that were not answered
+	handlers []*Call // handlers entered and not left, in the order of entering
 }
 
 func newStage(d *Diagnosis) *stage {
-	s := &stage{d: d, surveys: map[place]*survey{}, bad: map[place][]*ingest.Mark{}, calls: map[uint32][]*Call{},
+	s := &stage{d: d, surveys: map[place]*survey{}, bad: map[place][]*ingest.Mark{}, sessions: map[uint32]*session{},
 		orphans: map[uint32][]Half{}, doubts: map[place]*join.Doubt{}}
 	for _, c := range d.Calls {
 		if c.Problem() || c.Leaf == NoLeaf {
-			s.calls[d.pair(c)] = append(s.calls[d.pair(c)], c)
+			s.session(c).add(c)
 		}
 	}
-	if len(s.calls) == 0 {
+	if len(s.sessions) == 0 {
 		return s
+	}
+	for _, in := range s.sessions {
+		in.order()
+	}
+	for _, l := range d.Logs {
+		s.stretch[l.Side] = map[uint32]uint32{}
+		for i, pair := range d.join.Align.Pair[l.Side] {
+			if _, ok := s.stretch[l.Side][pair]; !ok {
+				s.stretch[l.Side][pair] = uint32(i)
+			}
+		}
 	}
 	for _, l := range d.Logs {
 		s.survey(l)
@@ -72,18 +97,50 @@ func newStage(d *Diagnosis) *stage {
 	return s
 }
 
+func (s *stage) session(c *Call) *session {
+	pair := s.d.pair(c)
+	if s.sessions[pair] == nil {
+		s.sessions[pair] = &session{}
+	}
+	return s.sessions[pair]
+}
+
+func (in *session) add(c *Call) {
+	in.calls = append(in.calls, c)
+	if c.Sent.Line(ingest.Answer) != 0 && c.Served.OK() {
+		in.read = append(in.read, c)
+	}
+	if c.Requester == frame.Server && c.Sent.OK() && c.Sent.Line(ingest.Answer) == 0 {
+		in.reverse = append(in.reverse, c)
+	}
+	if c.Served.Line(ingest.Enter) != 0 && c.Served.Line(ingest.Exit) == 0 {
+		in.handlers = append(in.handlers, c)
+	}
+}
+
+func (in *session) order() {
+	sort.SliceStable(in.read, func(a, b int) bool { return in.read[a].Sent.Line(ingest.Answer) < in.read[b].Sent.Line(ingest.Answer) })
+	sort.SliceStable(in.handlers, func(a, b int) bool {
+		return in.handlers[a].Served.Line(ingest.Enter) < in.handlers[b].Served.Line(ingest.Enter)
+	})
+}
+
 // survey walks the halves of a log once: a million of them cost some milliseconds, and only stretches with trouble count.
 func (s *stage) survey(l *ingest.Log) {
 	troubled := make([]bool, len(l.Stretches))
 	for i, pair := range s.d.join.Align.Pair[l.Side] {
-		troubled[i] = len(s.calls[pair]) > 0
+		troubled[i] = s.sessions[pair] != nil
 	}
+	var v *survey
+	var last place
 	for i := range uint32(l.Halves()) {
 		h := l.Half(i)
 		if !troubled[h.Stretch] {
 			continue
 		}
-		v := s.at(place{l.Side, h.Stretch, uint8(h.By)})
+		if p := (place{l.Side, h.Stretch, uint8(h.By)}); v == nil || p != last {
+			v, last = s.at(p), p
+		}
 		if h.By != l.Side {
 			v.requests++
 			v.largestReq = max(v.largestReq, l.Bytes(i, ingest.Request))
@@ -93,6 +150,7 @@ func (s *stage) survey(l *ingest.Log) {
 			continue
 		}
 		v.reads++
+		v.answered = max(v.answered, l.Line(i, ingest.Request))
 		if n := l.Bytes(i, ingest.Answer); n > v.largest {
 			v.largest, v.largestIn = n, Half{l, i}
 		}
@@ -121,20 +179,38 @@ func silence(h Half) time.Duration {
 
 // losses collects, per requester and stretch, what was written and not read, and what was sent and not read.
 func (s *stage) losses() {
-	for _, calls := range s.calls {
-		for _, c := range calls {
+	for _, in := range s.sessions {
+		for _, c := range in.calls {
 			if !c.Sent.OK() {
 				continue
 			}
 			v := s.at(c.place())
+			line := c.Sent.Line(ingest.Request)
 			switch c.Leaf {
 			case WrittenNotRead:
 				v.lost = append(v.lost, c)
+				v.firstGone, v.least = earliest(v.firstGone, line), least(v.least, c.Bytes(ingest.Answer))
 			case NeverArrived:
-				v.lostReq = append(v.lostReq, c.Sent)
+				v.lostReq++
+				v.firstLost, v.leastReq = earliest(v.firstLost, line), least(v.leastReq, c.Bytes(ingest.Request))
 			}
 		}
 	}
+}
+
+func earliest(a, b uint32) uint32 {
+	if a == 0 || b < a {
+		return b
+	}
+	return a
+}
+
+// least is the smaller of two sizes that are known.
+func least(a, b int64) int64 {
+	if a <= 0 || b > 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // place is where the call stands in its requester's log.
@@ -158,8 +234,11 @@ func (s *scene) read() *survey {
 	return s.at(s.c.place())
 }
 
-// siblings are the calls of the session that have a problem too, this one among them.
-func (s *scene) siblings() []*Call { return s.calls[s.d.pair(s.c)] }
+// around is the call's session.
+func (s *scene) around() *session { return s.session(s.c) }
+
+// answeredAfter reports whether a request that was sent after the line was answered and read.
+func (s *scene) answeredAfter(line uint32) bool { return s.read().answered > line }
 
 // answerDir is the direction in which the call's answer travels, and requestDir that of its request.
 func (c *Call) requestDir() frame.Dir {
@@ -185,11 +264,8 @@ func (s *scene) badServed() ([]*ingest.Mark, *ingest.Log) {
 	if l == nil || !s.c.Sent.OK() {
 		return nil, nil
 	}
-	pair := s.d.pair(s.c)
-	for i, p := range s.d.join.Align.Pair[l.Side] {
-		if p == pair {
-			return s.bad[place{l.Side, uint32(i), uint8(s.c.requestDir())}], l
-		}
+	if i, ok := s.stretch[l.Side][s.d.pair(s.c)]; ok {
+		return s.bad[place{l.Side, i, uint8(s.c.requestDir())}], l
 	}
 	return nil, l
 }
@@ -236,11 +312,8 @@ func (s *scene) servedStretch() (*ingest.Stretch, *ingest.Log) {
 	if s.c.Served.OK() {
 		return s.c.Served.Stretch(), l
 	}
-	pair := s.d.pair(s.c)
-	for i, p := range s.d.join.Align.Pair[l.Side] {
-		if p == pair {
-			return l.Stretches[i], l
-		}
+	if i, ok := s.stretch[l.Side][s.d.pair(s.c)]; ok {
+		return l.Stretches[i], l
 	}
 	return nil, l
 }

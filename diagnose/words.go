@@ -21,7 +21,18 @@ func Thousands(n int64) string {
 	return s
 }
 
-// MS writes a duration in milliseconds, with as many decimals as it has, three at most.
+// Wait writes a duration in milliseconds as precisely as its length deserves.
+func Wait(d time.Duration) string {
+	switch {
+	case d >= time.Second || d <= -time.Second:
+		d = d.Round(time.Millisecond)
+	case d >= 10*time.Millisecond:
+		d = d.Round(100 * time.Microsecond)
+	}
+	return MS(d)
+}
+
+// MS writes a duration in milliseconds with the decimals that it has, three at most, so that stages add up on paper.
 func MS(d time.Duration) string {
 	us := d.Round(time.Microsecond).Microseconds()
 	whole, rest := us/1000, us%1000

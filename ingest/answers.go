@@ -56,7 +56,7 @@ func (l *folder) close(s *Stretch, i uint32, f *frame.Frame) {
 		h.Flags |= QueuedOnly
 	}
 	if f.Rows != frame.Unknown {
-		l.arena.handling(i, true).rows = f.Rows + 1
+		l.arena.served(i, true).rows = f.Rows + 1
 	}
 	if f.More != nil {
 		l.answerFacts(i, h, f)
@@ -71,11 +71,9 @@ func (l *folder) close(s *Stretch, i uint32, f *frame.Frame) {
 
 func (l *folder) answerFacts(i uint32, h *Half, f *frame.Frame) {
 	m := f.More
-	if m.HasCode {
-		h.code = int32(m.Code)
-	}
-	if m.HasStatus {
-		h.status = uint16(m.Status)
+	if m.HasCode || m.HasStatus && m.Status != 200 {
+		fact := l.fact(i)
+		fact.Code, fact.Status = m.Code, m.Status
 	}
 	if m.ToolError {
 		h.Flags |= ToolError

@@ -25,6 +25,11 @@ func OpenDB(ctx context.Context) (*Conn, error) {
 		db.Close()
 		return nil, fmt.Errorf("duckdb: %w", err)
 	}
+	if _, err := c.ExecContext(ctx, "SET preserve_insertion_order = false"); err != nil { // every query here names its order
+		c.Close()
+		db.Close()
+		return nil, fmt.Errorf("duckdb: %w", err)
+	}
 	return &Conn{db, c}, nil
 }
 

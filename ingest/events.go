@@ -9,6 +9,9 @@ import (
 // handler folds a handler event. With an id it is that request's; without one it is the only outstanding request's for that
 // tool; of two it is neither's.
 func (l *folder) handler(s *Stretch, f *frame.Frame) {
+	if f.Kind == frame.HandlerEnter {
+		s.Entered = f.Line
+	}
 	if f.ID != nil {
 		i, ok := l.find(s, f.Requester(), f.ID)
 		switch {
@@ -63,10 +66,10 @@ func (l *folder) handle(i uint32, f *frame.Frame) {
 	if h.name == 0 {
 		h.name = l.texts.intern(f.Name)
 	}
-	l.arena.handling(i, true)
+	l.arena.served(i, true)
 	l.set(i, pointOf(f), f)
 	if f.Rows != frame.Unknown {
-		l.arena.handling(i, true).rows = f.Rows + 1
+		l.arena.served(i, true).rows = f.Rows + 1
 	}
 }
 
@@ -123,7 +126,9 @@ func (l *folder) cancel(s *Stretch, f *frame.Frame) {
 		g.Cancels = append(g.Cancels, f.Line)
 		l.dissolve(s, i, g)
 	case h.line[Answer] != 0:
-		l.note("cancel_after_answer", f.Line, int64(i))
+		if by == l.Side { // the responder cannot know: there it is a race like any other
+			l.note("cancel_after_answer", f.Line, int64(i))
+		}
 	default:
 		l.set(i, Cancel, f)
 	}
@@ -223,7 +228,7 @@ func (l *folder) leftover(s *Stretch, e *waiting) {
 	by := e.frame.Requester()
 	i, ok := l.find(s, by, e.frame.ID)
 	if !ok {
-		i, _ = l.open(s, by, e.frame.ID)
+		i, _ = l.open(s, by, e.frame.ID, 0, false)
 		l.settle(s, i)
 	}
 	l.replay(s, i, &e.frame)

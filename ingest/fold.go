@@ -28,6 +28,9 @@ const raceWindow = time.Second
 // replayWindow is the same for an id that was answered before: then a copy of the old answer is the likelier reading.
 const replayWindow = 100 * time.Millisecond
 
+// longPause is a silence before a request that may explain its refusal.
+const longPause = 10 * time.Second
+
 // fold takes the next record. f.Line is log-wide.
 func (l *folder) fold(f *frame.Frame) {
 	l.Records++
@@ -56,6 +59,9 @@ func (l *folder) fold(f *frame.Frame) {
 	case frame.Gap:
 		l.gap(f.Line)
 	}
+	if f.At.Known() {
+		s.LastAt = f.At
+	}
 }
 
 func (l *folder) sided(f *frame.Frame) {
@@ -71,14 +77,11 @@ func (l *folder) sided(f *frame.Frame) {
 func (l *folder) ended(s *Stretch, f *frame.Frame) {
 	s.Last = f.Line
 	s.Records++
-	if f.At.Known() {
-		s.LastAt = f.At
-	}
 	if f.Kind.Message() && f.Dir != frame.NoDir {
 		e := &s.End[f.Dir-frame.C2S]
-		e.Line, e.At, e.Kind = f.Line, f.At, f.Kind
+		e.Line, e.Kind = f.Line, f.Kind
 		e.Count++
-		if f.Kind == frame.Notification || f.Kind == frame.Request {
+		if f.Kind == frame.Notification {
 			e.Method = l.texts.text(l.texts.intern(f.Method))
 		}
 	}
@@ -102,16 +105,20 @@ func (l *folder) request(s *Stretch, f *frame.Frame) {
 		l.note("request_id_lost", f.Line, -1)
 		return
 	}
-	if l.again(s, f, by) {
+	before, used := l.find(s, by, f.ID)
+	if used && l.again(before, f) {
 		return
 	}
-	i, h := l.open(s, by, f.ID)
+	i, h := l.open(s, by, f.ID, before, used)
 	h.method, h.name = l.texts.intern(f.Method), l.texts.intern(f.Name)
 	h.bytes[Request] = clampBytes(f.Bytes)
 	l.set(i, Request, f)
 	l.requestFacts(s, i, h, f)
 	if by == l.Side {
 		l.spoke(s, f, int64(i))
+		if pause, ok := f.At.Sub(s.LastAt); ok && pause >= longPause {
+			l.fact(i).Before = pause
+		}
 	}
 	if len(s.waiting) > 0 {
 		l.adopt(s, i, f)
@@ -120,23 +127,20 @@ func (l *folder) request(s *Stretch, f *frame.Frame) {
 
 // again reports whether the request is one already known: another phase of the same frame. A request with the id of an
 // outstanding one is a second call that cannot be told from the first.
-func (l *folder) again(s *Stretch, f *frame.Frame, by frame.Side) bool {
-	j, ok := l.find(s, by, f.ID)
-	if !ok || !l.outstanding(j) {
+func (l *folder) again(j uint32, f *frame.Frame) bool {
+	fact := l.Fact(j)
+	if f.Phase == frame.NoPhase || !l.outstanding(j) || l.arena.at(j).Flags&Ambiguous != 0 {
 		return false
 	}
-	h := l.arena.at(j)
-	if f.Phase != frame.NoPhase && l.facts[j] != nil && l.facts[j].State != "" && l.facts[j].State != f.Phase.String() && h.Flags&Ambiguous == 0 {
-		l.facts[j].State = f.Phase.String()
-		return true
+	if fact.State == "" || fact.State == f.Phase.String() {
+		return false
 	}
-	return false
+	fact.State = f.Phase.String()
+	return true
 }
 
-// open starts a half and makes it the latest of its id. If the one before it is still outstanding, neither can be told from
-// the other any more.
-func (l *folder) open(s *Stretch, by frame.Side, id frame.ID) (uint32, *Half) {
-	before, used := l.find(s, by, id)
+// open starts a half and makes it the latest of its id, after `before` when the id was used.
+func (l *folder) open(s *Stretch, by frame.Side, id frame.ID, before uint32, used bool) (uint32, *Half) {
 	i, h := l.arena.add()
 	*h = Half{id: l.arena.intern(id), bytes: [2]uint32{noBytes, noBytes}, Stretch: s.index, Nth: 1, By: by}
 	if used {

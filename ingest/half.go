@@ -37,6 +37,7 @@ const (
 	Late                         // the cancel came before the answer
 	Closed                       // a cut of the connection ended it
 	Modern                       // the request carried a 2026-07-28 version
+	noted                        // the half has a Fact
 )
 
 // Half is what one log knows of one call. It holds no pointers: a million of them cost the collector nothing.
@@ -49,8 +50,6 @@ type Half struct {
 	Nth     uint32    // k-th request with this id by this requester in its stretch
 	method  uint32    // text number; 0: not told
 	name    uint32
-	code    int32 // JSON-RPC error code of the answer
-	status  uint16
 	clock   uint16 // which monotonic clock, of those that the log names or implies
 	timed   uint16 // two bits a point: has a time; the time is monotonic
 	Flags   Flags
@@ -66,44 +65,51 @@ type handling struct {
 
 const noBytes = math.MaxUint32
 
-// BlockLen is the number of halves in a block: the length of a DuckDB vector, so that a block is a chunk.
-const BlockLen = 2048
+// mixedHead is how many halves at a log's head keep both their times: whether a log mixes its clocks shows there.
+const mixedHead = 1024
 
-type block struct {
-	halves   [BlockLen]Half
-	handling *[BlockLen]handling
-	wall     *[BlockLen][points]int64 // wall times beside monotonic ones, in logs that have both kinds of record
-}
+// slabLen is the number of halves in one allocation: some megabytes, touched only as far as they are used.
+const slabLen = 1 << 15
 
-// arena holds the halves of a log.
+// arena holds the halves of a log in slabs, which never move.
 type arena struct {
-	blocks []*block
-	n      uint32
-	ids    []byte // string and big ids: length as uvarint, then the token
-	seed   maphash.Seed
+	halves   [][]Half
+	handling [][]handling              // by slab; nil until a handler event comes
+	walls    map[uint32]*[points]int64 // wall times beside monotonic ones, where a log has both kinds of record
+	n        uint32
+	ids      []byte // string and big ids: length as uvarint, then the token
+	seed     maphash.Seed
 }
 
 func (a *arena) add() (uint32, *Half) {
-	if a.n%BlockLen == 0 {
-		a.blocks = append(a.blocks, new(block))
+	if a.n%slabLen == 0 {
+		slab := make([]Half, slabLen)
+		if a.n > 0 {
+			hugePages(slab)
+		}
+		a.halves = append(a.halves, slab)
+		a.handling = append(a.handling, nil)
 	}
 	i := a.n
 	a.n++
 	return i, a.at(i)
 }
 
-func (a *arena) at(i uint32) *Half { return &a.blocks[i/BlockLen].halves[i%BlockLen] }
+func (a *arena) at(i uint32) *Half { return &a.halves[i/slabLen][i%slabLen] }
 
-// handling returns the responder's part of half i; nil when there is none and make is false.
-func (a *arena) handling(i uint32, make bool) *handling {
-	b := a.blocks[i/BlockLen]
-	if b.handling == nil {
-		if !make {
+// served returns the responder's part of half i; nil when there is none and grow is false.
+func (a *arena) served(i uint32, grow bool) *handling {
+	slab := i / slabLen
+	if a.handling[slab] == nil {
+		if !grow {
 			return nil
 		}
-		b.handling = new([BlockLen]handling)
+		a.handling[slab] = make([]handling, slabLen)
+		if slab > 0 {
+			hugePages(a.handling[slab])
+		}
 	}
-	return &b.handling[i%BlockLen]
+	return &a.handling[slab][i%slabLen]
 }
 
 // idRef is an id: a plain integer up to 2^62 as its value, anything else as a place in arena.ids, told apart by the top bit.
@@ -179,7 +185,7 @@ func (l *Log) set(i uint32, p Point, f *frame.Frame) {
 	case mono:
 		*at = f.At.MonoNS()
 		h.timed |= 3 << (2 * p)
-		if hasWall && (l.mixed || i < BlockLen) { // whether a log mixes its clocks shows within its first records
+		if hasWall && (l.mixed || i < mixedHead) {
 			l.wallOf(i)[p] = wall
 		}
 	case hasWall:
@@ -192,24 +198,27 @@ func (l *Log) slot(h *Half, i uint32, p Point, make bool) (at *int64, line *uint
 	if p < Enter {
 		return &h.at[p], &h.line[p]
 	}
-	g := l.arena.handling(i, make)
+	g := l.arena.served(i, make)
 	if g == nil {
 		return nil, nil
 	}
 	return &g.at[p-Enter], &g.line[p-Enter]
 }
 
+// wallOf holds the wall times of half i's points.
 func (l *Log) wallOf(i uint32) *[points]int64 {
-	b := l.arena.blocks[i/BlockLen]
-	if b.wall == nil {
-		b.wall = new([BlockLen][points]int64)
-		for j := range b.wall {
-			for p := range b.wall[j] {
-				b.wall[j][p] = math.MinInt64
-			}
+	w := l.arena.walls[i]
+	if w == nil {
+		w = new([points]int64)
+		for p := range w {
+			w[p] = math.MinInt64
 		}
+		if l.arena.walls == nil {
+			l.arena.walls = map[uint32]*[points]int64{}
+		}
+		l.arena.walls[i] = w
 	}
-	return &b.wall[i%BlockLen]
+	return w
 }
 
 // Halves is the number of halves.
@@ -244,8 +253,8 @@ func (l *Log) At(i uint32, p Point) frame.Instant {
 		setWall(&t, *at)
 	} else {
 		t.Mono(*at)
-		if b := l.arena.blocks[i/BlockLen]; b.wall != nil && b.wall[i%BlockLen][p] != math.MinInt64 {
-			setWall(&t, b.wall[i%BlockLen][p])
+		if w := l.arena.walls[i]; w != nil && w[p] != math.MinInt64 {
+			setWall(&t, w[p])
 		}
 	}
 	return t.OnClock(l.number, uint32(h.clock))
@@ -269,7 +278,7 @@ func (l *Log) Bytes(i uint32, p Point) int64 {
 
 // Rows is the number of records in the result of half i; frame.Unknown when not told.
 func (l *Log) Rows(i uint32) int64 {
-	if g := l.arena.handling(i, false); g != nil {
+	if g := l.arena.served(i, false); g != nil {
 		return g.rows - 1
 	}
 	return frame.Unknown
@@ -282,7 +291,7 @@ func (l *Log) Method(i uint32) string { return l.texts.text(l.arena.at(i).method
 func (l *Log) Name(i uint32) string { return l.texts.text(l.arena.at(i).name) }
 
 // Code is the JSON-RPC error code of the answer of half i.
-func (l *Log) Code(i uint32) int { return int(l.arena.at(i).code) }
+func (l *Log) Code(i uint32) int { return int(l.Fact(i).Code) }
 
 // Status is the HTTP status that carried the answer; 0 when not told.
-func (l *Log) Status(i uint32) int { return int(l.arena.at(i).status) }
+func (l *Log) Status(i uint32) int { return int(l.Fact(i).Status) }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -74,18 +75,18 @@ func (l *Log) Young(i uint32, patience time.Duration) bool {
 	return ok && age < patience
 }
 
-// halfColumn is one column of the table function `halves`.
-type halfColumn struct {
+// halfColumns is what the join needs of a half; the rest stays where it is and is looked up by its number. The order is that
+// of block.
+var halfColumns = [...]struct {
 	name string
 	typ  duckdb.Type
+}{
+	{"half", duckdb.TYPE_UINTEGER}, {"pair", duckdb.TYPE_UINTEGER}, {"requester", duckdb.TYPE_UTINYINT}, {"id", duckdb.TYPE_VARCHAR},
+	{"nth", duckdb.TYPE_UINTEGER}, {"line", duckdb.TYPE_UINTEGER}, {"facts", duckdb.TYPE_UINTEGER}, {"took", duckdb.TYPE_BIGINT},
 }
 
-// halfColumns is what the join needs of a half; the rest stays where it is and is looked up by (log, half).
-var halfColumns = [...]halfColumn{
-	{"half", duckdb.TYPE_UINTEGER}, {"pair", duckdb.TYPE_UINTEGER}, {"requester", duckdb.TYPE_UTINYINT},
-	{"id", duckdb.TYPE_VARCHAR}, {"nth", duckdb.TYPE_UINTEGER}, {"line", duckdb.TYPE_UINTEGER}, {"facts", duckdb.TYPE_UINTEGER},
-	{"took", duckdb.TYPE_BIGINT},
-}
+// noTime is the value of `took` when the answer's time or the request's is not known.
+const noTime = -1
 
 // Facts of a half, as bits of the column `facts`. leaf.sql names them.
 const (
@@ -104,19 +105,23 @@ const (
 
 // halves serves the halves of one role, block by block, to however many threads ask.
 type halves struct {
-	logs   []*Log // those with halves
-	blocks []blockRef
-	next   atomic.Int64
-	role   bool // true: the requester's halves
-	align  *Alignment
-	limits *Limits
-	count  uint
+	vectors vectors
+	blocks  []blockRef
+	next    atomic.Int64
+	role    bool // true: the requester's halves
+	align   *Alignment
+	limits  *Limits
+	count   uint
 }
 
+// blockRef is a run of a log's halves that fills one DuckDB vector.
 type blockRef struct {
-	log   *Log
-	block int
+	log  *Log
+	from uint32
 }
+
+// blockLen is the length of a DuckDB vector.
+const blockLen = 2048
 
 // Register makes the halves of the logs visible on the connection as `halves(role)`, role being 'requester' or 'responder'.
 func Register(conn *Conn, logs []*Log, align *Alignment, limits *Limits) error {
@@ -124,19 +129,23 @@ func Register(conn *Conn, logs []*Log, align *Alignment, limits *Limits) error {
 	if err != nil {
 		return err
 	}
+	v, ok := newVectors()
+	if !ok {
+		return errors.New("this version of the DuckDB driver keeps its chunks elsewhere")
+	}
 	return duckdb.RegisterTableUDF(conn.c, "halves", duckdb.ParallelChunkTableFunction{
 		Config: duckdb.TableFunctionConfig{Arguments: []duckdb.TypeInfo{varchar}},
 		BindArguments: func(_ map[string]any, args ...any) (duckdb.ParallelChunkTableSource, error) {
-			return newHalves(logs, args[0].(string) == "requester", align, limits), nil
+			return newHalves(v, logs, args[0].(string) == "requester", align, limits), nil
 		},
 	})
 }
 
-func newHalves(logs []*Log, role bool, align *Alignment, limits *Limits) *halves {
-	h := &halves{logs: logs, role: role, align: align, limits: limits}
+func newHalves(v vectors, logs []*Log, role bool, align *Alignment, limits *Limits) *halves {
+	h := &halves{vectors: v, role: role, align: align, limits: limits}
 	for _, l := range logs {
-		for b := range l.arena.blocks {
-			h.blocks = append(h.blocks, blockRef{l, b})
+		for from := uint32(0); from < l.arena.n; from += blockLen {
+			h.blocks = append(h.blocks, blockRef{l, from})
 		}
 		h.count += uint(l.Halves())
 	}
@@ -177,61 +186,59 @@ func (h *halves) FillChunk(_ any, chunk duckdb.DataChunk) error {
 		if k >= len(h.blocks) {
 			return chunk.SetSize(0)
 		}
-		n, err := h.fill(h.blocks[k], chunk)
-		if err != nil {
-			return err
-		}
-		if n > 0 {
+		if n := h.fill(h.blocks[k], &chunk); n > 0 {
 			return chunk.SetSize(n)
 		}
 	}
 }
 
-func (h *halves) fill(ref blockRef, chunk duckdb.DataChunk) (rows int, err error) {
-	l := ref.log
-	from := uint32(ref.block * BlockLen)
-	to := min(from+BlockLen, l.arena.n)
+// fill writes the halves of one block that are of the role, and returns their number.
+func (h *halves) fill(ref blockRef, chunk *duckdb.DataChunk) int {
+	l, v, row := ref.log, h.vectors, 0
+	half, pair, by := array[uint32](v, chunk, 0), array[uint32](v, chunk, 1), array[uint8](v, chunk, 2)
+	ids, id := v.column(chunk, 3), array[inlined](v, chunk, 3)
+	nth, line, facts, took := array[uint32](v, chunk, 4), array[uint32](v, chunk, 5), array[uint32](v, chunk, 6), array[int64](v, chunk, 7)
 	room := make([]byte, 0, 20)
-	for i := from; i < to; i++ {
-		half := l.arena.at(i)
-		if (half.By == l.Side) != h.role {
+	for i := ref.from; i < min(ref.from+blockLen, l.arena.n); i++ {
+		this := l.arena.at(i)
+		if (this.By == l.Side) != h.role {
 			continue
 		}
-		if err := h.row(l, i, half, chunk, rows, room); err != nil {
-			return 0, err
-		}
-		rows++
+		put(half, row, i)
+		put(pair, row, h.align.Pair[l.Side][this.Stretch])
+		put(by, row, uint8(this.By))
+		text(ids, id, row, l.arena.token(this.id, room))
+		put(nth, row, h.nth(l, i, this))
+		put(line, row, l.firstLine(i, this))
+		put(facts, row, h.facts(l, i, this))
+		put(took, row, l.took(i))
+		row++
 	}
-	return rows, nil
+	return row
 }
 
-func (h *halves) row(l *Log, i uint32, half *Half, chunk duckdb.DataChunk, row int, room []byte) error {
-	nth := half.Nth
-	if n, ok := h.align.Nth[l.Side][i]; ok {
-		nth = n
-	}
-	facts := h.facts(l, i, half)
-	line := half.line[Request]
-	if line == 0 {
-		line = l.FirstHalfLine(i)
-	}
-	set := func(err1, err2 error) error {
-		if err1 != nil {
-			return err1
+func (h *halves) nth(l *Log, i uint32, this *Half) uint32 {
+	if m := h.align.Nth[l.Side]; len(m) > 0 {
+		if n, ok := m[i]; ok {
+			return n
 		}
-		return err2
 	}
-	err := duckdb.SetChunkValue(chunk, 0, row, i)
-	err = set(err, duckdb.SetChunkValue(chunk, 1, row, h.align.Pair[l.Side][half.Stretch]))
-	err = set(err, duckdb.SetChunkValue(chunk, 2, row, uint8(half.By)))
-	err = set(err, duckdb.SetChunkValue(chunk, 3, row, []byte(l.arena.token(half.id, room))))
-	err = set(err, duckdb.SetChunkValue(chunk, 4, row, nth))
-	err = set(err, duckdb.SetChunkValue(chunk, 5, row, line))
-	err = set(err, duckdb.SetChunkValue(chunk, 6, row, facts))
-	if took, ok := l.At(i, Answer).Sub(l.At(i, Request)); ok {
-		return set(err, duckdb.SetChunkValue(chunk, 7, row, int64(took)))
+	return this.Nth
+}
+
+func (l *Log) firstLine(i uint32, h *Half) uint32 {
+	if h.line[Request] != 0 {
+		return h.line[Request]
 	}
-	return set(err, duckdb.SetChunkValue[any](chunk, 7, row, nil))
+	return l.FirstHalfLine(i)
+}
+
+// took is the time from request to answer, in ns of this log's clock; noTime when it is unknown or the clock stepped.
+func (l *Log) took(i uint32) int64 {
+	if d, ok := l.At(i, Answer).Sub(l.At(i, Request)); ok && d >= 0 {
+		return int64(d)
+	}
+	return noTime
 }
 
 func (h *halves) facts(l *Log, i uint32, half *Half) uint32 {
@@ -255,9 +262,9 @@ func (h *halves) facts(l *Log, i uint32, half *Half) uint32 {
 		facts |= factAmbiguous
 		bit(g != nil && len(g.Answers) < len(g.Members), factShort)
 	}
-	if len(l.facts) > 0 && half.By == l.Side {
-		f := l.facts[i]
-		bit(f != nil && f.Quiet >= h.limits.Quiet && f.Quiet > 0, factQuiet)
+	if half.Flags&noted != 0 && half.By == l.Side {
+		quiet := l.facts[i].Quiet
+		bit(quiet >= h.limits.Quiet && quiet > 0, factQuiet)
 	}
 	return facts
 }

@@ -37,6 +37,7 @@ type Log struct {
 	arena  arena
 	texts  texts
 	facts  map[uint32]*Fact
+	noFact Fact // of the halves that have none
 	groups []*Group
 	unseen []uint32 // lines where something may have been lost, ascending: bad lines, gaps, holes
 	mixed  bool     // some records have monotonic times and some do not
@@ -70,6 +71,7 @@ type Stretch struct {
 	EOF     [2]uint32 // line of the first eof of each direction
 	EOFAt   [2]frame.Instant
 	LastAt  frame.Instant
+	Entered uint32      // line of the last handler_enter
 	Caps    [2][]string // capabilities that each side declared; nil when the log does not tell
 
 	index    uint32
@@ -89,9 +91,8 @@ type Stretch struct {
 // End is the last frame that went one way.
 type End struct {
 	Line   uint32
-	At     frame.Instant
 	Kind   frame.Kind
-	Method string
+	Method string // of a notification
 	Count  uint64
 }
 
@@ -133,6 +134,8 @@ type Fact struct {
 	RefusedAt                       frame.Instant
 	RefusedCode, RefusedStatus      int64
 	RefusedBytes                    int64
+	Code, Status                    int64         // of the answer: JSON-RPC error code and HTTP status, when not the usual
+	Before                          time.Duration // silence of the session before the request, when it was long
 	Quiet                           time.Duration // silence of the requester after the answer
 	QuietEnd                        int64         // half of the request that ended the silence; -1 when none did
 	QuietLine                       uint32        // the line that ended it
@@ -171,20 +174,20 @@ func (l *Log) note(kind string, line uint32, half int64) *Note {
 }
 
 func (l *Log) fact(i uint32) *Fact {
-	f := l.facts[i]
-	if f == nil {
-		f = &Fact{QuietEnd: -1}
-		l.facts[i] = f
+	h := l.arena.at(i)
+	if h.Flags&noted == 0 {
+		h.Flags |= noted
+		l.facts[i] = &Fact{QuietEnd: -1}
 	}
-	return f
+	return l.facts[i]
 }
 
 // Fact returns what else is known of half i; never nil.
 func (l *Log) Fact(i uint32) *Fact {
-	if f := l.facts[i]; f != nil {
-		return f
+	if l.arena.at(i).Flags&noted == 0 {
+		return &l.noFact
 	}
-	return &Fact{QuietEnd: -1}
+	return l.facts[i]
 }
 
 // GroupOf returns the requests that half i cannot be told from; nil when there are none.
@@ -200,6 +203,15 @@ func (l *Log) GroupOf(i uint32) *Group {
 		}
 	}
 	return nil
+}
+
+// Paths are the files of the set, as the user named them.
+func (l *Log) Paths() []string {
+	var paths []string
+	for _, f := range l.files {
+		paths = append(paths, f.path)
+	}
+	return paths
 }
 
 // Place says which file, and which line of it, a log-wide line number is.

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"io"
+	"runtime"
 	"sort"
 	"strings"
 	"time"
@@ -25,6 +26,14 @@ type Options struct {
 	Quiet    time.Duration // silence after an answer that is worth a mention
 	Stdin    io.Reader
 	Progress func(bytes int) // called with the bytes read since the last call; may be nil
+	Cores    chan struct{}   // shared by reads that run at once: its room is the number of cores to use; nil is all
+}
+
+func (o Options) cores() chan struct{} {
+	if o.Cores != nil {
+		return o.Cores
+	}
+	return make(chan struct{}, runtime.GOMAXPROCS(0))
 }
 
 const badKept = 16 // bad lines that are kept with their text
@@ -135,7 +144,7 @@ func (r *reader) only() frame.Side {
 
 func (r *reader) folder(side frame.Side) *folder {
 	return &folder{
-		Log: &Log{Side: side, Dialect: r.dialect, Copies: 1, Notes: map[string]*Note{}, facts: map[uint32]*Fact{},
+		Log: &Log{Side: side, Dialect: r.dialect, Copies: 1, Notes: map[string]*Note{}, facts: map[uint32]*Fact{}, noFact: Fact{QuietEnd: -1},
 			number: uint16(side), arena: arena{seed: maphash.MakeSeed()}},
 		quiet: r.options.Quiet, sessions: map[string]*Stretch{}, unnamed: map[string]*Stretch{},
 		clocks: clocks{by: map[string]*reading{}}, writers: map[string]*writer{}, exchange: map[string]uint32{},

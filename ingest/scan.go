@@ -6,13 +6,14 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"sync/atomic"
 
 	"mcpdiag/ingest/dialect"
 	"mcpdiag/ingest/frame"
 )
 
 const (
-	spanSize   = 512 << 10 // large enough that a hand-over costs nothing, small enough to stay in cache
+	spanSize   = 128 << 10 // large enough that a hand-over costs nothing, small enough to stay in cache
 	maxLine    = 256 << 20 // a longer line is refused by number; nothing that a frame log writes comes near
 	sampleSize = 256 << 10 // how much of each end of a log detection may look at
 )
@@ -28,7 +29,8 @@ type job struct {
 	tooLong bool
 	partial bool // the span's last line has no LF
 	batch   dialect.Batch
-	done    chan struct{}
+	begun   atomic.Bool   // somebody decodes it, or has
+	done    chan struct{} // has a value when it was decoded ahead of its turn
 }
 
 // scan reads one source, detects its dialect unless one is given, and hands each batch, in file order, to fold.
@@ -48,7 +50,7 @@ func scan(ctx context.Context, s Source, o Options, fold func(*dialect.Dialect, 
 	if err != nil {
 		return nil, err
 	}
-	err = pipeline(ctx, spans, first, more, d, func(j *job) error { return fold(d, j) })
+	err = pipeline(ctx, spans, first, more, d, o.cores(), func(j *job) error { return fold(d, j) })
 	return in.cut, err
 }
 
@@ -78,53 +80,32 @@ func tail(in *opened) []byte {
 	return nil
 }
 
-// pipeline decodes the spans in parallel and folds them in order.
-func pipeline(ctx context.Context, spans *spanner, first *job, more bool, d *dialect.Dialect, fold func(*job) error) error {
-	workers := runtime.GOMAXPROCS(0)
-	if d.Ordered {
-		workers = 1
-	}
+// pipeline decodes the spans and folds them in order. Decoding runs ahead on whatever cores are free, but a span that nobody
+// has begun when its turn comes is decoded here: handing frames from core to core costs as much as decoding them.
+func pipeline(ctx context.Context, spans *spanner, first *job, more bool, d *dialect.Dialect, cores chan struct{}, fold func(*job) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	inFlight := 2*workers + 1
-	work, order, free := make(chan *job, inFlight), make(chan *job, inFlight), make(chan *job, inFlight)
+	inFlight := 2*runtime.GOMAXPROCS(0) + 1
+	order, free := make(chan *job, inFlight), make(chan *job, inFlight)
 	for range inFlight - 1 {
 		free <- &job{done: make(chan struct{}, 1)}
 	}
-	var readErr error
-	go func() {
-		defer close(work)
-		defer close(order)
-		for j := first; ; {
-			select {
-			case order <- j:
-				work <- j
-			case <-ctx.Done():
-				return
-			}
-			if !more {
-				return
-			}
-			select {
-			case j = <-free:
-			case <-ctx.Done():
-				return
-			}
-			if more, readErr = spans.fill(j); readErr != nil || (!more && len(j.span) == 0 && !j.tooLong) {
-				return
-			}
-		}
-	}()
-	for range workers {
-		go func() {
-			r := d.New()
-			for j := range work {
-				j.decode(r)
-			}
-		}()
+	var ahead chan *job
+	if !d.Ordered {
+		ahead = make(chan *job, inFlight)
+		go decodeAhead(ctx, d, ahead, cores)
 	}
+	var readErr error
+	go func() { readErr = feed(ctx, spans, first, more, order, free, ahead) }()
+	cores <- struct{}{}
+	defer func() { <-cores }()
+	r := d.New()
 	for j := range order {
-		<-j.done
+		if j.begun.CompareAndSwap(false, true) {
+			j.decode(r)
+		} else {
+			<-j.done
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -136,6 +117,54 @@ func pipeline(ctx context.Context, spans *spanner, first *job, more bool, d *dia
 	return readErr
 }
 
+// feed reads spans into free jobs and queues them, until the source ends or the context does.
+func feed(ctx context.Context, spans *spanner, j *job, more bool, order, free, ahead chan *job) (err error) {
+	defer close(order)
+	if ahead != nil {
+		defer close(ahead)
+	}
+	for {
+		j.begun.Store(false)
+		select {
+		case order <- j:
+		case <-ctx.Done():
+			return nil
+		}
+		select {
+		case ahead <- j:
+		default: // no core is free to run ahead, or nobody may
+		}
+		if !more {
+			return nil
+		}
+		select {
+		case j = <-free:
+		case <-ctx.Done():
+			return nil
+		}
+		if more, err = spans.fill(j); err != nil || (!more && len(j.span) == 0 && !j.tooLong) {
+			return err
+		}
+	}
+}
+
+// decodeAhead decodes jobs that nobody has begun, as long as a core is free for it.
+func decodeAhead(ctx context.Context, d *dialect.Dialect, ahead chan *job, cores chan struct{}) {
+	r := d.New()
+	for j := range ahead {
+		select {
+		case cores <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		if j.begun.CompareAndSwap(false, true) {
+			j.decode(r)
+			j.done <- struct{}{}
+		}
+		<-cores
+	}
+}
+
 func (j *job) decode(r dialect.Reader) {
 	j.batch.Reset()
 	if j.tooLong {
@@ -144,7 +173,6 @@ func (j *job) decode(r dialect.Reader) {
 	} else {
 		r.Read(j.span, &j.batch)
 	}
-	j.done <- struct{}{}
 }
 
 // spanner cuts a source into spans of whole lines.

@@ -107,7 +107,8 @@ func (l *folder) tokens(s *Stretch) map[string]uint32 {
 
 // clocks tells the monotonic clocks of a log apart: by name, else one for each writer until its readings fall.
 type clocks struct {
-	by map[string]*reading
+	by   map[string]*reading
+	only *reading // the clock of records that name neither a clock nor a process
 }
 
 // reading is the last reading of one clock.
@@ -141,7 +142,7 @@ func (l *folder) tick(f *frame.Frame) {
 		l.backwards(f)
 	}
 	l.mixed = l.mixed || (l.monotonic > 0 && l.wallOnly > 0)
-	f.At = f.At.OnClock(l.number, uint32(l.clock))
+	f.At.SetClock(l.number, uint32(l.clock))
 	if f.At.Known() {
 		if !l.first.Known() {
 			l.first = f.At
@@ -151,6 +152,9 @@ func (l *folder) tick(f *frame.Frame) {
 }
 
 func (l *folder) reading(f *frame.Frame) *reading {
+	if r := l.clocks.only; r != nil && f.More == nil && f.At.MonoNS() >= r.mono-raceSlack {
+		return r
+	}
 	name := ""
 	if f.More != nil {
 		if name = string(f.More.Clock); name == "" && f.More.PID != nil {
@@ -164,6 +168,9 @@ func (l *folder) reading(f *frame.Frame) *reading {
 			l.restarts++
 		}
 		l.clocks.by[name] = r
+	}
+	if name == "" {
+		l.clocks.only = r
 	}
 	return r
 }

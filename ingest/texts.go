@@ -9,23 +9,22 @@ import (
 type texts struct {
 	number map[string]uint32
 	list   []string
-	last   [2]uint32 // the two most recent, since calls come in runs
+	recent [64]uint32 // the latest of each length and end, since few texts make most records
 }
 
 func (t *texts) intern(b []byte) uint32 {
 	if len(b) == 0 {
 		return 0
 	}
-	for _, n := range t.last {
-		if n != 0 && t.list[n] == string(b) {
-			return n
-		}
+	recent := &t.recent[(len(b)*5+int(b[0])+3*int(b[len(b)-1]))%len(t.recent)]
+	if n := *recent; n != 0 && t.list[n] == string(b) {
+		return n
 	}
 	n, ok := t.number[string(b)]
 	if !ok {
 		n = t.add(string(b))
 	}
-	t.last[1], t.last[0] = t.last[0], n
+	*recent = n
 	return n
 }
 

@@ -13,9 +13,10 @@ import (
 type Doubt struct {
 	Kind   string // "runner_up", "nothing_in_common", "ids_renumbered"
 	Text   string
-	Line   uint32 // in the client's log
-	Client uint32 // stretch of the client's log
-	Server uint32 // and of the server's
+	Line   uint32            // in the client's log
+	Client uint32            // stretch of the client's log
+	Server uint32            // and of the server's
+	Alike  map[uint32]uint32 // halves of the client's log and of the server's that may be one call, by their order
 }
 
 // Align pairs the stretches of two logs and numbers the uses of their ids alike. With one log every stretch is its own pair.
@@ -134,7 +135,7 @@ func (a *aligner) runnerUp(k candidate, usedC, usedS map[uint32]bool, list []can
 	}
 	if k.score*10 >= best*9 && len(a.doubts) < 8 {
 		a.doubts = append(a.doubts, Doubt{"runner_up", fmt.Sprintf("connection %d of the client's log agrees with connection %d of the server's in %d calls, as well as the pair that was taken",
-			a.client.Stretches[k.c].Number, a.server.Stretches[k.s].Number, k.score), a.client.Stretches[k.c].First, k.c, k.s})
+			a.client.Stretches[k.c].Number, a.server.Stretches[k.s].Number, k.score), a.client.Stretches[k.c].First, k.c, k.s, nil})
 	}
 }
 
@@ -268,7 +269,7 @@ func (a *aligner) leftOver(clients, servers []uint32, cs, ss map[uint32]signatur
 		a.pair(c[0], s[0])
 		return
 	}
-	a.doubts = append(a.doubts, Doubt{"nothing_in_common", "the two logs share no request id here: renumbered by a gateway, or logs of different sessions", a.client.Stretches[c[0]].First, c[0], s[0]})
+	a.doubts = append(a.doubts, Doubt{"nothing_in_common", "the two logs share no request id here: renumbered by a gateway, or logs of different sessions", a.client.Stretches[c[0]].First, c[0], s[0], nil})
 }
 
 // shareAnID reports whether the two stretches have a request with the same id and method; a proxy may have changed its size.

@@ -26,8 +26,9 @@ func (a *aligner) renumbered() {
 				servers[uint32(s)] = halves
 			}
 		}
-		if n, of := a.inOrder(halves, servers[s]), min(len(halves), len(servers[s])); n > 0 && n*10 >= of*6 {
-			a.part(uint32(c), s, n, of)
+		alike, of := a.inOrder(halves, servers[s]), min(len(halves), len(servers[s]))
+		if n := len(alike); n > 0 && n*10 >= of*6 {
+			a.part(uint32(c), s, alike, of)
 		}
 	}
 }
@@ -75,26 +76,26 @@ func (a *aligner) suspect(s uint32, halves []uint32) bool {
 	return shared == 0 && a.server.Stretches[s].Calls > 0
 }
 
-// inOrder counts the calls of two samples that agree in method, tool and size, in order.
-func (a *aligner) inOrder(c, s []uint32) int {
-	n, from := 0, 0
+// inOrder matches the calls of two samples that agree in method, tool and size, in order.
+func (a *aligner) inOrder(c, s []uint32) map[uint32]uint32 {
+	alike, from := map[uint32]uint32{}, 0
 	for _, i := range c {
 		for k := from; k < len(s); k++ {
 			if a.client.Half(i).By == a.server.Half(s[k]).By && a.alike(i, s[k]) >= 12 {
-				n++
+				alike[i] = s[k]
 				from = k + 1
 				break
 			}
 		}
 	}
-	return n
+	return alike
 }
 
 // part makes two stretches strangers again, and says why.
-func (a *aligner) part(c, s uint32, n, of int) {
+func (a *aligner) part(c, s uint32, alike map[uint32]uint32, of int) {
 	a.next++
 	a.out.Pair[frame.Server][s] = a.next
 	a.out.Known[frame.Client][c], a.out.Known[frame.Server][s] = false, false
-	a.doubts = append(a.doubts, Doubt{"ids_renumbered", fmt.Sprintf("the ids of the two logs differ, yet %d of %d calls agree in method, tool and size, in the same order: something between the two renumbers requests", n, of),
-		a.client.Stretches[c].First, c, s})
+	a.doubts = append(a.doubts, Doubt{"ids_renumbered", fmt.Sprintf("the ids of the two logs differ, yet %d of %d calls agree in method, tool and size, in the same order: something between the two renumbers requests", len(alike), of),
+		a.client.Stretches[c].First, c, s, alike})
 }

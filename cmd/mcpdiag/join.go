@@ -2,89 +2,184 @@ package main
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest"
-	"mcpdiag/ingest/frame"
 	"mcpdiag/report"
 )
 
+// joinFlags are the flags of join.
 type joinFlags struct {
-	format, out           string
-	slow, patience, quiet time.Duration
-	all                   bool
+	logs         logFlags
+	out          outFlags
+	slow         time.Duration
+	patience     time.Duration
+	quiet        time.Duration
+	all          bool
+	id, session  string
+	since, until string
+	db           string
 }
+
+const joinLong = `Joins the client's and the server's frame log on the JSON-RPC id and says for each stalled call where it stopped:
+never arrived, never written, written but not read, or delivered. Times are subtracted on one clock only; every
+verdict cites its lines.
+
+A log is a file, plain or as gzip, zstd or UTF-16, "-" for standard input, or label=path. One log alone answers what
+one side can. Rotated files of one side are given with --client and --server, several times, oldest first.
+
+Exit status: 0 nothing is stalled; 1 something is; 2 bad usage, or an input from which no record was read; 3 nothing
+is stalled, but a call has no leaf or a log is empty.`
+
+const joinExample = `  mcpdiag join client.log server.log
+  mcpdiag join --all --format json client.log server.log
+  mcpdiag join --client client.log.1 --client client.log --server server.log
+  mcpdiag join --id 47 --session s1 client.log server.log
+  mcpdiag join --db incident.duckdb client.log server.log
+  mcpdiag join client.log`
 
 func newJoin(e *env) *cobra.Command {
 	var f joinFlags
 	c := &cobra.Command{
-		Use:  "join [CLIENT] [SERVER]",
-		RunE: func(c *cobra.Command, args []string) error { return runJoin(c.Context(), e, &f, args) },
+		Use:     "join [CLIENT] [SERVER]",
+		Short:   "Say for each stalled call where it stopped",
+		Long:    joinLong,
+		Example: joinExample,
+		Args:    cobra.MaximumNArgs(2),
+		RunE:    func(c *cobra.Command, args []string) error { return runJoin(c.Context(), e, &f, args) },
 	}
-	c.Flags().StringVar(&f.format, "format", "text", "text, json or ndjson")
-	c.Flags().StringVarP(&f.out, "out", "o", "", "write to `FILE`")
-	c.Flags().BoolVar(&f.all, "all", false, "list the healthy calls too")
-	c.Flags().DurationVar(&f.slow, "slow", 2*time.Second, "slow")
-	c.Flags().DurationVar(&f.patience, "patience", 30*time.Second, "slow")
-	c.Flags().DurationVar(&f.quiet, "quiet", 30*time.Second, "slow")
+	f.logs.register(c)
+	f.out.register(c)
+	flags := c.Flags()
+	flags.BoolVar(&f.all, "all", false, "list every call, not only those with a problem")
+	flags.StringVar(&f.id, "id", "", "only calls with this `ID`: bare, or as a JSON token")
+	flags.StringVar(&f.session, "session", "", "only calls of the session of this `NAME`")
+	flags.DurationVar(&f.slow, "slow", 2*time.Second, "an answered call that took this long is slow")
+	flags.DurationVar(&f.patience, "patience", 30*time.Second, "an unanswered call younger than this when its log ends is still open")
+	flags.DurationVar(&f.quiet, "quiet", 30*time.Second, "silence after an answer that is worth a word")
+	flags.StringVar(&f.since, "since", "", "only calls from this `TIME` on: RFC 3339, or +duration from each log's first record")
+	flags.StringVar(&f.until, "until", "", "only calls up to this `TIME`")
+	flags.StringVar(&f.db, "db", "", "keep frames, halves, calls and findings in the DuckDB `FILE`")
 	return c
 }
 
 func runJoin(ctx context.Context, e *env, f *joinFlags, args []string) error {
-	logs, err := readLogs(ctx, e, args, ingest.Options{Quiet: f.quiet})
+	within, err := window(f.since, f.until)
 	if err != nil {
 		return err
 	}
-	conn, err := ingest.OpenDB(ctx)
+	format, ok := report.ByName(f.out.format)
+	if !ok {
+		return &usageError{"unknown format " + quote(f.out.format), "the formats are " + formatNames()}
+	}
+	o := ingest.Options{Quiet: f.quiet}
+	sets, err := f.logs.sets(args)
+	if err != nil {
+		return err
+	}
+	if err := refuseInputs(sets, f.out.file, f.db); err != nil {
+		return err
+	}
+	logs, err := f.logs.read(ctx, e, sets, o)
+	if err != nil {
+		return err
+	}
+	d, conn, err := diagnoseLogs(ctx, logs, diagnose.Options{All: f.all, Limits: ingest.Limits{
+		Slow: f.slow, Patience: f.patience, Quiet: f.quiet, ID: f.id, Session: f.session, In: within}})
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	d, err := diagnose.Diagnose(ctx, conn, logs, diagnose.Options{All: f.all, Limits: ingest.Limits{Slow: f.slow, Patience: f.patience, Quiet: f.quiet}})
-	if err != nil {
+	if f.db != "" {
+		if err := d.Keep(ctx, f.db, version(), sets, f.logs.options(e, o)); err != nil {
+			return err
+		}
+	}
+	e.status = status(d)
+	if err := f.out.write(e, func(w writer) error { return format.Write(w, d, w.style(e, f.all)) }); err != nil {
 		return err
 	}
-	format, _ := report.ByName(f.format)
-	var w io.Writer = e.stdout
-	if err := format.Write(w, d, report.Style{}); err != nil {
-		return err
-	}
-	if d.Summary.Stalled > 0 {
-		e.status = 1
-	}
-	return nil
+	return refuseUnread(logs)
 }
 
-func readLogs(ctx context.Context, e *env, args []string, o ingest.Options) ([]*ingest.Log, error) {
-	type result struct {
-		logs []*ingest.Log
-		err  error
+func diagnoseLogs(ctx context.Context, logs []*ingest.Log, o diagnose.Options) (*diagnose.Diagnosis, *ingest.Conn, error) {
+	conn, err := ingest.OpenDB(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
-	sides := []frame.Side{frame.Client, frame.Server}
-	var results []chan result
-	for i, a := range args {
-		ch := make(chan result, 1)
-		results = append(results, ch)
-		go func() {
-			set := ingest.Set{Sources: []ingest.Source{ingest.ParseSource(a)}}
-			if len(args) == 2 {
-				set.Side = sides[i]
-			}
-			l, err := ingest.Read(ctx, set, o)
-			ch <- result{l, err}
-		}()
+	d, err := diagnose.Diagnose(ctx, conn, logs, o)
+	if err != nil {
+		conn.Close()
+		return nil, nil, err
 	}
-	var logs []*ingest.Log
-	for _, ch := range results {
-		r := <-ch
-		if r.err != nil {
-			return nil, r.err
+	return d, conn, nil
+}
+
+// status is what a diagnosis exits with.
+func status(d *diagnose.Diagnosis) int {
+	switch {
+	case d.Summary.Stalled > 0:
+		return exitStalled
+	case d.Summary.NoLeaf > 0:
+		return exitUnsure
+	}
+	for _, l := range d.Logs {
+		if l.Records == 0 {
+			return exitUnsure
 		}
-		logs = append(logs, r.logs...)
 	}
-	return logs, nil
+	return exitFine
+}
+
+// window makes the filter of --since and --until. Each log is measured on its own clock.
+func window(since, until string) (func(*ingest.Log, uint32) bool, error) {
+	if since == "" && until == "" {
+		return nil, nil
+	}
+	from, err := parseBound("--since", since)
+	if err != nil {
+		return nil, err
+	}
+	to, err := parseBound("--until", until)
+	if err != nil {
+		return nil, err
+	}
+	return func(l *ingest.Log, half uint32) bool {
+		return (since == "" || !from.before(l, half)) && (until == "" || to.before(l, half))
+	}, nil
+}
+
+// bound is one end of a window: a wall time, or a distance from a log's first record.
+type bound struct {
+	wall  time.Time
+	after time.Duration
+}
+
+func parseBound(flag, s string) (b bound, err error) {
+	if s == "" {
+		return b, nil
+	}
+	if s[0] == '+' {
+		b.after, err = time.ParseDuration(s[1:])
+	} else {
+		b.wall, err = time.Parse(time.RFC3339Nano, s)
+	}
+	if err != nil {
+		return b, &usageError{flag + " " + quote(s) + " is no time", "write RFC 3339 (2026-03-02T09:41:03Z) or +duration from each log's first record (+90s)"}
+	}
+	return b, nil
+}
+
+// before reports whether the call began before the bound; a call whose time is unknown did not.
+func (b bound) before(l *ingest.Log, half uint32) bool {
+	at := l.At(half, ingest.Request)
+	if !b.wall.IsZero() {
+		return at.HasWall() && at.Time().Before(b.wall)
+	}
+	first, _ := l.Span()
+	d, ok := at.Sub(first)
+	return ok && d < b.after
 }

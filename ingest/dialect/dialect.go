@@ -138,23 +138,31 @@ func eachLine(span []byte, f func(n uint32, line []byte, hole int)) uint32 {
 	n := uint32(0)
 	for len(span) > 0 {
 		n++
-		line := span
-		if end := bytes.IndexByte(span, '\n'); end >= 0 {
-			line, span = span[:end], span[end+1:]
-		} else {
-			span = nil
-		}
-		hole := 0
-		if len(line) > 0 && (line[0] <= ' ' || line[len(line)-1] <= ' ') {
-			bare := bytes.TrimLeft(line, "\x00")
-			hole = len(line) - len(bare)
-			line = bytes.Trim(bare, " \t\r")
-		}
+		var line []byte
+		line, span = cutLine(span)
+		line, hole := trimLine(line)
 		if len(line) > 0 || hole > 0 {
 			f(n, line, hole)
 		}
 	}
 	return n
+}
+
+// cutLine cuts the first line, without its LF, off span.
+func cutLine(span []byte) (line, rest []byte) {
+	if end := bytes.IndexByte(span, '\n'); end >= 0 {
+		return span[:end], span[end+1:]
+	}
+	return span, nil
+}
+
+// trimLine takes CR and spaces around a line off, and the NUL bytes in front of it, which it counts.
+func trimLine(line []byte) (bare []byte, hole int) {
+	if len(line) > 0 && line[0] > ' ' && line[len(line)-1] > ' ' {
+		return line, 0
+	}
+	bare = bytes.TrimLeft(line, "\x00")
+	return bytes.Trim(bare, " \t\r"), len(line) - len(bare)
 }
 
 func prefix(line []byte) []byte {

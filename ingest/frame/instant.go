@@ -40,6 +40,9 @@ func (t Instant) OnClock(log uint16, clock uint32) Instant {
 	return t
 }
 
+// SetClock is OnClock in place.
+func (t *Instant) SetClock(log uint16, clock uint32) { t.log, t.clock = log, clock }
+
 // HasWall reports whether there is a wall reading.
 func (t Instant) HasWall() bool { return t.has&hasWall != 0 }
 

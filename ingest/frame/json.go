@@ -2,7 +2,6 @@ package frame
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -79,18 +78,6 @@ func (s *scanner) str() (body []byte, escaped, ok bool) {
 			return nil, false, false
 		}
 	}
-}
-
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
-// plain counts the bytes of w, from its low end, before the first quote, backslash or control character; 8 when w has none.
-func plain(w uint64) int {
-	quote, slash := w^(ones*'"'), w^(ones*'\\')
-	hit := (quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w
-	return bits.TrailingZeros64(hit&highs) / 8
 }
 
 // escapeLen is the length of the escape that b starts with; 0 when it is none.

@@ -98,6 +98,9 @@ func (w *Warnings) Each(f func(member string, count uint32)) {
 type Decoder struct {
 	Warnings Warnings
 	next     [members + 2][2]keyGuess
+	shapes   shapes
+	parts    []part // of the line being read
+	unfit    bool   // the line has members that no shape can hold
 }
 
 // keyGuess is a key as it was spelled, quotes and colon included, and its member; unknown keys have the member `members`.
@@ -112,8 +115,30 @@ const start = members + 1
 // Decode reads one line, without its line end, into f. Texts in f point into line. It is total: any input gives a record or
 // a reason. f.Line is the caller's.
 func (d *Decoder) Decode(line []byte, f *Frame) Reason {
-	line0 := f.Line
-	*f = Frame{Line: line0, Bytes: Unknown, Rows: Unknown}
+	if n := d.Next(line, f); n > 0 && n == len(line) {
+		return NoReason
+	}
+	return d.decode(line, f)
+}
+
+// Next reads the first line of span into f if the line is one of those that the decoder knows at sight, and returns its length
+// with its line end; such a line is one that Decode would read the same. 0 leaves the line, whatever it is, to Decode, and f
+// undefined but for its Line.
+func (d *Decoder) Next(span []byte, f *Frame) int {
+	f.blank()
+	n := d.shapes.match(span, f)
+	if n == 0 && d.shapes.more != nil {
+		*d.shapes.more = More{}
+	}
+	return n
+}
+
+// blank makes f the record of which nothing is known but its line.
+func (f *Frame) blank() { *f = Frame{Line: f.Line, Bytes: Unknown, Rows: Unknown} }
+
+func (d *Decoder) decode(line []byte, f *Frame) Reason {
+	f.blank()
+	d.parts, d.unfit = d.parts[:0], false
 	s := scanner{b: line}
 	s.space()
 	if s.peek() != '{' {
@@ -129,10 +154,32 @@ func (d *Decoder) Decode(line []byte, f *Frame) Reason {
 			reason = check(f)
 		}
 	}
-	if reason != NoReason {
+	switch {
+	case reason != NoReason:
 		d.Warnings = warned // the warnings of a line that is no record are not about a record
+	case !d.unfit && warned == d.Warnings && (f.Kind <= Error || f.Kind.Handler() || f.ID == nil && !d.has(mID)):
+		d.shapes.learn(line, d.parts, f)
 	}
 	return reason
+}
+
+// has reports whether the line that was just read has the member.
+func (d *Decoder) has(m member) bool {
+	for _, p := range d.parts {
+		if p.m == m {
+			return true
+		}
+	}
+	return false
+}
+
+// part notes a member of the line being read, for its shape. Its value ends at s.i.
+func (d *Decoder) part(m member, begin int, s *scanner) {
+	if len(d.parts) >= maxShapeParts || formOf(m, s.b[begin]) == unfit {
+		d.unfit = true
+		return
+	}
+	d.parts = append(d.parts, part{m, begin, s.i})
 }
 
 // notRecord tells a line that is JSON but no object from one that is no JSON.
@@ -168,6 +215,7 @@ func (d *Decoder) object(s *scanner, f *Frame) Reason {
 			s.space()
 		}
 		reason, bad := NoReason, fine
+		begin := s.i
 		switch {
 		case m == members:
 			bad = s.skip()
@@ -185,6 +233,7 @@ func (d *Decoder) object(s *scanner, f *Frame) Reason {
 		case first == NoReason:
 			first = reason
 		}
+		d.part(m, begin, s)
 		last = m
 		if s.peek() <= ' ' {
 			s.space()

@@ -1,0 +1,34 @@
+GO ?= go
+FUZZTIME ?= 20s
+
+.PHONY: build demo test lint fuzz bench clean
+
+build:
+	$(GO) build -o mcpdiag ./cmd/mcpdiag
+
+# The main job on the sample logs. Its exit status is 1, since a call is stalled there.
+demo: build
+	./mcpdiag join samples/client.log samples/server.log || [ $$? -eq 1 ]
+
+test:
+	$(GO) test ./...
+
+lint:
+	@test -z "$$(gofmt -s -l .)" || { gofmt -s -l .; echo "gofmt -s wants these"; exit 1; }
+	$(GO) vet ./...
+	@test "$$($(GO) list -deps ./ingest/frame | grep -c duckdb)" = 0 || { echo "ingest/frame must not know DuckDB"; exit 1; }
+
+# Every fuzz target for a while.
+fuzz:
+	@for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; \
+	done
+
+# The bars, side by side in one run; -quick takes a minute, the whole some ten.
+bench:
+	$(GO) run ./samples/bench $(BENCH)
+
+clean:
+	rm -f mcpdiag

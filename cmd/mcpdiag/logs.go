@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcpdiag/ingest"
+	"mcpdiag/ingest/frame"
+)
+
+// logFlags say which logs to read, and how.
+type logFlags struct {
+	client, server []string
+	side           string
+	dialect        string
+}
+
+func (f *logFlags) register(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringArrayVar(&f.client, "client", nil, "a `FILE` of the client's log; again for the next of a rotated set, oldest first")
+	flags.StringArrayVar(&f.server, "server", nil, "a `FILE` of the server's log; again for the next")
+	flags.StringVar(&f.side, "side", "", "whose log it is when there is one: client or server")
+	flags.StringVar(&f.dialect, "dialect", "", "read the logs as `NAME` instead of detecting what they are")
+}
+
+// sets turns the command line into one or two sets: the client's first.
+func (f *logFlags) sets(args []string) ([]ingest.Set, error) {
+	side, ok := frame.ParseSide([]byte(f.side))
+	if f.side != "" && (!ok || side == frame.Proxy) {
+		return nil, &usageError{"--side " + quote(f.side) + " is no side", "it is client or server"}
+	}
+	client, server := f.client, f.server
+	for _, arg := range args {
+		if client == nil {
+			client = []string{arg}
+		} else if server == nil {
+			server = []string{arg}
+		} else {
+			return nil, &usageError{"too many logs: " + quote(arg), "mcpdiag join CLIENT SERVER, or --client and --server for rotated sets"}
+		}
+	}
+	switch {
+	case client == nil && server == nil:
+		return nil, &usageError{"no log given", "mcpdiag join client.log server.log; mcpdiag demo shows what comes out"}
+	case server == nil && len(f.client) == 0: // a lone positional argument is whosoever log its records say
+		return []ingest.Set{{Sources: sources(client), Side: side}}, nil
+	case server == nil:
+		return []ingest.Set{{Sources: sources(client), Side: frame.Client}}, nil
+	case client == nil:
+		return []ingest.Set{{Sources: sources(server), Side: frame.Server}}, nil
+	case side != frame.NoSide:
+		return nil, &usageError{"--side is for a single log", "of two logs the first is the client's and the second the server's"}
+	}
+	sets := []ingest.Set{{Sources: sources(client), Side: frame.Client}, {Sources: sources(server), Side: frame.Server}}
+	return sets, refuseSame(sets)
+}
+
+func sources(args []string) []ingest.Source {
+	var out []ingest.Source
+	for _, a := range args {
+		out = append(out, ingest.ParseSource(a))
+	}
+	return out
+}
+
+// refuseSame refuses one file for both sides: every call would look delivered.
+func refuseSame(sets []ingest.Set) error {
+	for _, a := range sets[0].Sources {
+		for _, b := range sets[1].Sources {
+			if a.Path == "-" && b.Path == "-" || sameFile(a.Path, b.Path) {
+				return &usageError{a.Label + " is given for both sides", "a file that holds both sides is given once, alone"}
+			}
+		}
+	}
+	return nil
+}
+
+func sameFile(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && x.Mode().IsRegular() && os.SameFile(x, y)
+}
+
+// refuseInputs refuses an output that is also an input: evidence is never rewritten.
+func refuseInputs(sets []ingest.Set, outputs ...string) error {
+	for _, out := range outputs {
+		for _, set := range sets {
+			for _, s := range set.Sources {
+				if out != "" && sameFile(out, s.Path) {
+					return &usageError{out + " is an input", "evidence is never rewritten: name another file"}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (f *logFlags) options(e *env, o ingest.Options) ingest.Options {
+	o.Dialect, o.Stdin = f.dialect, e.stdin
+	return o
+}
+
+// read reads the sets, both at once.
+func (f *logFlags) read(ctx context.Context, e *env, sets []ingest.Set, o ingest.Options) ([]*ingest.Log, error) {
+	o = f.options(e, o)
+	meter := e.progress()
+	defer meter.done()
+	o.Progress = meter.add
+	o.Cores = make(chan struct{}, max(len(sets), runtime.GOMAXPROCS(0)))
+	type result struct {
+		logs []*ingest.Log
+		err  error
+	}
+	results := make([]chan result, len(sets))
+	for i, set := range sets {
+		results[i] = make(chan result, 1)
+		go func() {
+			logs, err := ingest.Read(ctx, set, o)
+			results[i] <- result{logs, err}
+		}()
+	}
+	var logs []*ingest.Log
+	for _, ch := range results {
+		r := <-ch
+		if r.err != nil {
+			return nil, r.err
+		}
+		logs = append(logs, r.logs...)
+	}
+	return logs, nil
+}
+
+// refuseUnread is the error for a log that is not empty and gave no record: whatever it is, it is not evidence.
+func refuseUnread(logs []*ingest.Log) error {
+	for _, l := range logs {
+		if l.Records > 0 || len(l.BadLines) == 0 {
+			continue
+		}
+		path, line := l.Place(l.BadLines[0])
+		err := &ingest.InputError{Path: path, Line: int(line), Hint: "mcpdiag frames " + path + " shows each line's reason; --dialect NAME reads it as another dialect"}
+		err.What = "no record could be read: " + string(l.Bad[0].Reason) + " (" + plural(len(l.BadLines), "line") + " like it): " + quote(l.Bad[0].Prefix)
+		if strings.HasPrefix(l.Bad[0].Prefix, "[") || l.Bad[0].Prefix == "{" {
+			err.Hint = "this is one JSON document, expected one object per line (jq -c '.[]' makes that of an array)"
+		}
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcpdiag/ingest/frame"
+	"mcpdiag/report"
+)
+
+// outFlags say where and how to write.
+type outFlags struct {
+	format string
+	file   string
+}
+
+func (f *outFlags) register(c *cobra.Command) {
+	c.Flags().StringVar(&f.format, "format", report.Formats()[0].Name, "`FORMAT`: "+formatNames())
+	c.Flags().StringVarP(&f.file, "out", "o", "", "write to `FILE` instead of standard output")
+}
+
+func formatNames() string {
+	var names []string
+	for _, f := range report.Formats() {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// writer is where a report goes.
+type writer struct {
+	io.Writer
+	width    int
+	terminal bool
+}
+
+// style is what the place that the report goes to can show. Colour is for terminals, never with NO_COLOR, and never where
+// TERM says that there is none.
+func (w writer) style(e *env, all bool) report.Style {
+	color := w.terminal && e.getenv("NO_COLOR") == "" && e.getenv("TERM") != "dumb"
+	width := w.width
+	if n, err := strconv.Atoi(e.getenv("COLUMNS")); err == nil && n > 0 && !w.terminal {
+		width = n
+	}
+	return report.Style{Width: width, Color: color, All: all}
+}
+
+// write hands f the place to write to. A file is written beside and renamed, so that a failure leaves none, and is the
+// user's alone: reports quote logs, and logs hold secrets.
+func (f *outFlags) write(e *env, write func(writer) error) error {
+	if f.file == "" {
+		width, terminal := e.terminal(e.stdout)
+		b := bufio.NewWriterSize(e.stdout, 64<<10)
+		if err := write(writer{b, width, terminal}); err != nil {
+			return err
+		}
+		return b.Flush()
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(f.file), "."+filepath.Base(f.file)+".*")
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", f.file, err)
+	}
+	defer os.Remove(tmp.Name())
+	b := bufio.NewWriterSize(tmp, 64<<10)
+	err = write(writer{Writer: b})
+	if err == nil {
+		err = b.Flush()
+	}
+	if closeErr := tmp.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), f.file)
+	}
+	return err
+}
+
+// quote shows a text of the user's, or of a log's, safely.
+func quote(s string) string { return `"` + frame.Escape(s) + `"` }
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

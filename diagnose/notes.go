@@ -1,0 +1,74 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"mcpdiag/ingest"
+)
+
+// Notes qualify a verdict: what a careful reader should know before relying on it.
+func (d *Diagnosis) NotesOf(c *Call) []string {
+	var notes []string
+	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	if c.Served.OK() && c.Served.Line(ingest.Request) == 0 {
+		say("request line missing in %s: that it was read is inferred from what follows", c.Served.Log.Path)
+	}
+	if c.Sent.OK() && c.Sent.Line(ingest.Request) == 0 {
+		say("request line missing in %s: the log started after it was sent", c.Sent.Log.Path)
+	}
+	for _, l := range d.Logs {
+		if n := len(l.BadLines); n > 0 && d.restsOnAbsence(c, l) {
+			say("the verdict rests on lines that are not in %s, of which %s cannot be read", l.Path, plural(n, "line"))
+		}
+	}
+	if c.Leaf == NeverArrived {
+		notes = append(notes, d.silence(c)...)
+	}
+	if c.Served.Has(ingest.QueuedOnly) {
+		say("the answer was queued (%s); nothing says that it was written", Cite(c.Served.Log, c.Served.Line(ingest.Answer)))
+	}
+	if c.Served.Fact().HandlerAmbiguous || c.Sent.Fact().HandlerAmbiguous {
+		say("stages ambiguous: handler events without an id could belong to another call of the same tool")
+	}
+	for _, h := range []Half{c.Sent, c.Served} {
+		if h.OK() && (h.Stepped(ingest.Request, ingest.Answer) || h.Stepped(ingest.Request, ingest.Cancel) || h.Stepped(ingest.Enter, ingest.Exit)) {
+			say("clock stepped in %s: a difference came out negative and is no duration", h.Log.Path)
+		}
+	}
+	if c.Served.OK() && c.Served.Line(ingest.Enter) != 0 && c.Stages() == (Stages{}) && c.Leaf != NeverWritten {
+		say("%s tells no times: the stages are unknown", c.Served.Log.Path)
+	}
+	return notes
+}
+
+// restsOnAbsence reports whether the verdict says that something is not in log l.
+func (d *Diagnosis) restsOnAbsence(c *Call, l *ingest.Log) bool {
+	switch c.Leaf {
+	case NeverArrived, NeverWritten:
+		return l.Side == c.Requester.Peer()
+	case WrittenNotRead:
+		return l.Side == c.Requester
+	}
+	return false
+}
+
+// laterWasRead reports whether the responder read a request that was sent after this one: then its log was not silent.
+func (c *Call) laterWasRead(d *Diagnosis) bool {
+	for _, other := range d.Calls {
+		if other.Requester == c.Requester && other.Sent.OK() && other.Served.OK() && d.pair(other) == d.pair(c) &&
+			other.Sent.Line(ingest.Request) > c.Sent.Line(ingest.Request) {
+			return true
+		}
+	}
+	return false
+}
+
+// silence says that a log had fallen silent before the call would have been in it: that is evidence, and worth saying.
+func (d *Diagnosis) silence(c *Call) []string {
+	s := d.stage.scene(c)
+	stretch, l := s.servedStretch()
+	if stretch == nil || s.answeredAfter(c.Sent.Line(ingest.Request)) || c.laterWasRead(d) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s has nothing of this session after %s: its silence is the evidence", l.Path, Cite(l, stretch.Last))}
+}

@@ -1,0 +1,261 @@
+package frame
+
+import "bytes"
+
+// A log writes the same few shapes of line over and over: the same members in the same order, of which only times, ids,
+// sizes and names change. shapes remembers them as a tree: a literal run of bytes, then a value, then the literals that have
+// followed it. A line that walks the tree to its end is the line that the decoder would have read, at a fifth of the cost;
+// any other goes to the decoder, which is exact, and from which the tree learns. So the tree may refuse any line, but must
+// never read one otherwise than the decoder does.
+type shapes struct {
+	root  shapeNode
+	count int
+	last  lastWall
+	more  *More // for the next line that needs one; blank, unless a line that was given up has written to it
+}
+
+// shapeNode is what may follow a value.
+type shapeNode struct {
+	at       int // where the branches' literals begin to differ
+	branches []*shapeBranch
+}
+
+// shapeBranch is a literal and the value after it; with ends, the literal that ends a line.
+type shapeBranch struct {
+	key, mask uint64   // the literal's bytes at shapeNode.at, as far as it has any there
+	words     []uint64 // the literal, eight bytes each
+	rest      uint64   // and what is left of it, with its mask
+	restMask  uint64
+	literal   string
+	form      form
+	value     member
+	ends      *shapeConst
+	next      shapeNode
+}
+
+// form is how a value is written, and so how it is read.
+type form uint8
+
+const (
+	whole    form = iota // part of the literal
+	numeral              // an integer of up to 18 digits
+	text                 // a string without escapes; its quotes belong to the literals
+	token                // such a string that keeps its quotes, and is ASCII
+	wallTime             // a string that holds a time
+	skipped              // any value, of a member that the format does not know
+	unfit                // none that a shape can hold
+)
+
+// shapeConst is what a whole shape fixes.
+type shapeConst struct {
+	frame Frame
+	more  *More
+}
+
+const (
+	maxShapes     = 256 // a log of more is no log of shapes, and is left to the decoder
+	maxShapeParts = 32
+)
+
+// formOf tells how a member's value, which begins with c, is part of a shape. The members that make out the shape are whole:
+// their values are few. So is null, which says that the member is absent, but for the id.
+func formOf(m member, c byte) form {
+	isText := c == '"'
+	switch m {
+	case members:
+		return skipped
+	case mV, mSide, mDir, mKind, mMethod, mPhase, mTrunc, mToolError, mResultType, mEra, mStatus, mCode:
+		return whole
+	case mTS, mMono, mName, mBytes, mRows, mSession, mSeq, mClock, mConn, mExchange, mPID, mRequestID, mToken:
+		if c == 'n' {
+			return whole
+		}
+	case mID:
+		if c == 'n' {
+			return unfit
+		}
+	default:
+		return unfit
+	}
+	switch {
+	case isText && m == mTS:
+		return wallTime
+	case isText && (m == mID || m == mRequestID || m == mToken):
+		return token
+	case isText:
+		return text
+	}
+	return numeral
+}
+
+// match reads the line that b begins with by a known shape, and returns its length with its line end, which the end of b may
+// stand for; 0 when no shape fits. f must be blank, and is spoiled when no shape fits.
+func (s *shapes) match(b []byte, f *Frame) int {
+	node, i := &s.root, 0
+	for {
+		branch := node.take(b, i)
+		if branch == nil {
+			return 0
+		}
+		i += len(branch.literal)
+		end := i
+		switch branch.form {
+		case numeral:
+			var n int64
+			if n, end = digits(b, i); end == i || !s.number(branch.value, n, b[i:end], f) {
+				return 0
+			}
+		case text:
+			end = textEnd(b, i, 0)
+			s.text(branch.value, b[i:end], f)
+		case token:
+			if end = textEnd(b, i, highs); end == len(b) {
+				return 0
+			}
+			s.token(branch.value, b[i-1:end+1], f)
+		case wallTime:
+			if end = s.last.read(b, i, &f.At); end == 0 {
+				return 0
+			}
+		case skipped:
+			if end = skipValue(b, i); end == 0 {
+				return 0
+			}
+		default:
+			if end = lineEnd(b, i); end > 0 {
+				s.fix(branch.ends, f)
+			}
+			return end
+		}
+		i, node = end, &branch.next
+	}
+}
+
+// take finds the branch whose literal stands at b[i].
+func (n *shapeNode) take(b []byte, i int) *shapeBranch {
+	w := load(b, i+n.at)
+	for _, branch := range n.branches {
+		if w&branch.mask == branch.key && branch.stands(b, i) {
+			return branch
+		}
+	}
+	return nil
+}
+
+// stands reports whether the branch's literal stands at b[i].
+func (n *shapeBranch) stands(b []byte, i int) bool {
+	b = b[i:]
+	for _, w := range n.words {
+		if len(b) < 8 || load8(b) != w {
+			return false
+		}
+		b = b[8:]
+	}
+	return load(b, 0)&n.restMask == n.rest
+}
+
+// lineEnd is the index behind the line end at b[i], or i when b ends there; 0 when the line goes on.
+func lineEnd(b []byte, i int) int {
+	switch {
+	case i >= len(b):
+		return i
+	case b[i] == '\n':
+		return i + 1
+	case b[i] == '\r' && i+1 < len(b) && b[i+1] == '\n':
+		return i + 2
+	}
+	return 0
+}
+
+// skipValue is the index behind the value at b[i]; 0 when it is none. An object or an array may hold white space, and so must
+// be kept from reaching into the next line.
+func skipValue(b []byte, i int) int {
+	if i < len(b) && (b[i] == '{' || b[i] == '[') {
+		if n := bytes.IndexByte(b[i:], '\n'); n >= 0 {
+			b = b[:i+n]
+		}
+	}
+	s := scanner{b: b, i: i}
+	if s.skip() != fine {
+		return 0
+	}
+	return s.i
+}
+
+// extra is where the rare members of the line go.
+func (s *shapes) extra() *More {
+	if s.more == nil {
+		s.more = new(More)
+	}
+	return s.more
+}
+
+// fix writes what the shape fixes.
+func (s *shapes) fix(c *shapeConst, f *Frame) {
+	t := &c.frame
+	f.Side, f.Dir, f.Kind, f.Phase, f.Trunc, f.Method = t.Side, t.Dir, t.Kind, t.Phase, t.Trunc, t.Method
+	if c.more == nil {
+		return
+	}
+	m := s.extra()
+	s.more = nil
+	m.ResultType, m.Era, m.ToolError = c.more.ResultType, c.more.Era, c.more.ToolError
+	m.Code, m.HasCode, m.Status, m.HasStatus = c.more.Code, c.more.HasCode, c.more.Status, c.more.HasStatus
+	f.More = m
+}
+
+// number takes the integer n, written as b. Integers of more digits than are sure to fit are for the decoder, and so are
+// leading zeros.
+func (s *shapes) number(m member, n int64, b []byte, f *Frame) bool {
+	if len(b) > 1 && b[0] == '0' {
+		return false
+	}
+	switch m {
+	case mMono:
+		f.At.Mono(n)
+	case mID:
+		f.ID = b
+	case mBytes:
+		f.Bytes = n
+	case mRows:
+		f.Rows = n
+	case mSeq:
+		more := s.extra()
+		more.Seq, more.HasSeq = n, true
+	case mRequestID, mToken:
+		s.token(m, b, f)
+	case mConn, mExchange, mPID:
+		s.text(m, b, f)
+	default:
+		return false
+	}
+	return true
+}
+
+func (s *shapes) token(m member, b []byte, f *Frame) {
+	switch m {
+	case mID:
+		f.ID = b
+	case mRequestID:
+		f.RequestID = b
+	case mToken:
+		s.extra().Token = b
+	}
+}
+
+func (s *shapes) text(m member, b []byte, f *Frame) {
+	switch m {
+	case mName:
+		f.Name = b
+	case mSession:
+		f.Session = b
+	case mClock:
+		s.extra().Clock = b
+	case mConn:
+		s.extra().Conn = b
+	case mExchange:
+		s.extra().Exchange = b
+	case mPID:
+		s.extra().PID = b
+	}
+}

@@ -1,0 +1,85 @@
+package frame
+
+import (
+	"bytes"
+	"slices"
+)
+
+// part is a member of a line being learned: where its value stands.
+type part struct {
+	m          member
+	start, end int
+}
+
+// learn adds the shape of a line that the decoder read as f. parts are its members in order.
+func (s *shapes) learn(line []byte, parts []part, f *Frame) {
+	if len(parts) == 0 || s.count >= maxShapes || bytes.IndexByte(line, '\n') >= 0 {
+		return // (a line end within the line: such a line is several to a reader of lines)
+	}
+	node, from := &s.root, 0
+	for _, p := range parts {
+		form := formOf(p.m, line[p.start])
+		start, end := p.start, p.end
+		switch form {
+		case whole:
+			continue
+		case text, token, wallTime:
+			start, end = start+1, end-1
+		}
+		node, from = &node.branch(line[from:start], form, p.m).next, end
+	}
+	last := node.branch(line[from:], whole, members)
+	if last.ends != nil {
+		return
+	}
+	s.count++
+	last.ends = &shapeConst{frame: Frame{Side: f.Side, Dir: f.Dir, Kind: f.Kind, Phase: f.Phase, Trunc: f.Trunc, Method: bytes.Clone(f.Method)}}
+	if m := f.More; m != nil {
+		last.ends.more = &More{ResultType: bytes.Clone(m.ResultType), Era: bytes.Clone(m.Era), ToolError: m.ToolError,
+			Code: m.Code, HasCode: m.HasCode, Status: m.Status, HasStatus: m.HasStatus}
+	}
+}
+
+// branch finds or adds a branch. The longest literal stands first, since another may be its beginning: `"id":` before a
+// number, and before a string.
+func (n *shapeNode) branch(literal []byte, form form, m member) *shapeBranch {
+	for _, b := range n.branches {
+		if b.literal == string(literal) && b.form == form && b.value == m {
+			return b
+		}
+	}
+	b := &shapeBranch{literal: string(literal), form: form, value: m}
+	for ; len(literal) >= 8; literal = literal[8:] {
+		b.words = append(b.words, load8(literal))
+	}
+	b.rest, b.restMask = load(literal, 0), lowBytes(len(literal))
+	n.branches = append(n.branches, b)
+	slices.SortStableFunc(n.branches, func(a, b *shapeBranch) int { return len(b.literal) - len(a.literal) })
+	n.split()
+	return b
+}
+
+// split finds where the branches differ, and each one's bytes there.
+func (n *shapeNode) split() {
+	first := n.branches[0].literal
+	n.at = len(first)
+	for _, b := range n.branches[1:] {
+		n.at = min(n.at, common(first, b.literal))
+	}
+	if len(n.branches) == 1 {
+		n.at = 0
+	}
+	for _, b := range n.branches {
+		rest := []byte(b.literal[n.at:])
+		b.key, b.mask = load(rest, 0), lowBytes(len(rest))
+	}
+}
+
+// common is the length of the beginning that a and b share.
+func common(a, b string) int {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	return i
+}

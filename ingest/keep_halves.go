@@ -1,0 +1,236 @@
+package ingest
+
+import (
+	"context"
+
+	"github.com/duckdb/duckdb-go/v2"
+
+	"mcpdiag/ingest/frame"
+)
+
+const insertHalves = "INSERT INTO kept.halves BY NAME SELECT * FROM kept_halves($1::UTINYINT)"
+
+// keepHalves fills `halves`, one log after another.
+func keepHalves(ctx context.Context, conn *Conn, logs []*Log) error {
+	number, err := duckdb.NewTypeInfo(duckdb.TYPE_UTINYINT)
+	if err != nil {
+		return err
+	}
+	err = duckdb.RegisterTableUDF(conn.c, "kept_halves", duckdb.ChunkTableFunction{
+		Config: duckdb.TableFunctionConfig{Arguments: []duckdb.TypeInfo{number}},
+		BindArguments: func(_ map[string]any, args ...any) (duckdb.ChunkTableSource, error) {
+			return newHalfFeed(logs[args[0].(uint8)]), nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	for k := range logs {
+		if err := conn.Exec(ctx, insertHalves, uint8(k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// halfFeed serves the halves of one log in order.
+type halfFeed struct {
+	log     *Log
+	nth     []uint32 // in the file; nil when the half's own count is that
+	columns []column[keptHalf]
+	next    uint32
+}
+
+// keptHalf is a row to be.
+type keptHalf struct {
+	*Half
+	log     *Log
+	stretch *Stretch
+	n       uint32
+	nth     uint32
+	at      [points]frame.Instant
+	mono    bool // the five times are read on the monotonic clock
+}
+
+func newHalfFeed(l *Log) *halfFeed {
+	return &halfFeed{log: l, nth: l.nthInFile(), columns: halfKeptColumns()}
+}
+
+// ColumnInfos describes the columns.
+func (h *halfFeed) ColumnInfos() []duckdb.ColumnInfo { return columnInfos(h.columns) }
+
+// Cardinality guides the planner.
+func (h *halfFeed) Cardinality() *duckdb.CardinalityInfo {
+	return &duckdb.CardinalityInfo{Cardinality: uint(h.log.Halves()), Exact: true}
+}
+
+// Init starts at the first half.
+func (h *halfFeed) Init() { h.next = 0 }
+
+// FillChunk writes the next halves.
+func (h *halfFeed) FillChunk(chunk duckdb.DataChunk) error {
+	row := 0
+	for ; row < duckdb.GetDataChunkCapacity() && int(h.next) < h.log.Halves(); row++ {
+		k := h.half(h.next)
+		if err := fill(h.columns, chunk, row, &k); err != nil {
+			return err
+		}
+		h.next++
+	}
+	return chunk.SetSize(row)
+}
+
+// half collects what a row says. Its times are on one clock: the monotonic one when it can tell them all.
+func (h *halfFeed) half(i uint32) keptHalf {
+	half := h.log.Half(i)
+	k := keptHalf{Half: half, log: h.log, stretch: h.log.Stretches[half.Stretch], n: i, nth: half.Nth}
+	if h.nth != nil {
+		k.nth = h.nth[i]
+	}
+	known := false
+	k.mono = true
+	for p := range points {
+		k.at[p] = h.log.At(i, p)
+		known = known || k.at[p].Known()
+		k.mono = k.mono && (k.at[p].HasMono() || !k.at[p].Known())
+	}
+	k.mono = k.mono && known
+	return k
+}
+
+// clock names the clock of the five times.
+func (k *keptHalf) clock() string {
+	for _, t := range k.at {
+		switch {
+		case k.mono:
+			return "mono"
+		case t.Known():
+			return "wall"
+		}
+	}
+	return ""
+}
+
+func (k *keptHalf) time(p Point) (int64, bool) {
+	if k.mono {
+		return k.at[p].MonoNS(), k.at[p].HasMono()
+	}
+	return k.at[p].WallNS()
+}
+
+// took is the time from one point to another; not there when an end is unknown or the clock stepped.
+func (k *keptHalf) took(from, to Point) (int64, bool) {
+	d, ok := k.at[to].Sub(k.at[from])
+	return int64(d), ok && d >= 0
+}
+
+// nthInFile counts, for each half, the requests of its requester with its id: NthInFile for all halves at once, which alone
+// would look through all connections before. nil when the log has one connection, or names its sessions.
+func (l *Log) nthInFile() []uint32 {
+	unnamed := 0
+	for _, s := range l.Stretches {
+		if s.Session == "" {
+			unnamed++
+		}
+	}
+	if unnamed < 2 {
+		return nil
+	}
+	nth := make([]uint32, l.Halves())
+	seen := map[idUse]uint32{} // in the connections before
+	for _, halves := range l.byStretch() {
+		for _, i := range halves {
+			nth[i] = l.Half(i).Nth
+			if l.Stretches[l.Half(i).Stretch].Session == "" {
+				nth[i] += seen[l.idUse(i)]
+			}
+		}
+		for _, i := range halves {
+			if l.Stretches[l.Half(i).Stretch].Session == "" {
+				seen[l.idUse(i)]++
+			}
+		}
+	}
+	return nth
+}
+
+// idUse is an id of one requester.
+type idUse struct {
+	by   frame.Side
+	id   idRef
+	text string // of an id that is no small integer
+}
+
+func (l *Log) idUse(i uint32) idUse {
+	h := l.Half(i)
+	if h.id&elsewhere == 0 {
+		return idUse{by: h.By, id: h.id}
+	}
+	return idUse{by: h.By, text: string(l.arena.token(h.id, nil))}
+}
+
+// byStretch lists the halves of each stretch.
+func (l *Log) byStretch() [][]uint32 {
+	lists := make([][]uint32, len(l.Stretches))
+	for i := range uint32(l.Halves()) {
+		s := l.Half(i).Stretch
+		lists[s] = append(lists[s], i)
+	}
+	return lists
+}
+
+func halfKeptColumns() []column[keptHalf] {
+	number := func(name string, get func(*keptHalf) (int64, bool)) column[keptHalf] {
+		return column[keptHalf]{name, duckdb.TYPE_BIGINT, nil, func(c cell, k *keptHalf) error { return c.number(get(k)) }}
+	}
+	text := func(name string, get func(*keptHalf) string) column[keptHalf] {
+		return column[keptHalf]{name, duckdb.TYPE_VARCHAR, nil, func(c cell, k *keptHalf) error { return c.string(get(k)) }}
+	}
+	word := func(name string, words []string, get func(*keptHalf) string) column[keptHalf] {
+		return column[keptHalf]{name, duckdb.TYPE_ENUM, words, func(c cell, k *keptHalf) error { return c.word(get(k)) }}
+	}
+	size := func(name string, p Point) column[keptHalf] {
+		return number(name, func(k *keptHalf) (int64, bool) { n := k.log.Bytes(k.n, p); return n, n >= 0 })
+	}
+	took := func(name string, from, to Point) column[keptHalf] {
+		return number(name, func(k *keptHalf) (int64, bool) { return k.took(from, to) })
+	}
+	columns := []column[keptHalf]{
+		word("side", sideWords(), func(k *keptHalf) string { return k.log.Side.String() }),
+		number("half", func(k *keptHalf) (int64, bool) { return int64(k.n), true }),
+		text("session", func(k *keptHalf) string { return string([]rune(k.stretch.Session)) }),
+		number("connection", func(k *keptHalf) (int64, bool) { return int64(k.stretch.Number), true }),
+		word("requester", sideWords(), func(k *keptHalf) string { return k.By.String() }),
+		{"id", duckdb.TYPE_VARCHAR, nil, func(c cell, k *keptHalf) error { return c.text(k.log.arena.token(k.id, make([]byte, 0, 20))) }},
+		number("nth", func(k *keptHalf) (int64, bool) { return int64(k.nth), true }),
+		text("method", func(k *keptHalf) string { return k.log.Method(k.n) }),
+		text("name", func(k *keptHalf) string { return k.log.Name(k.n) }),
+		word("outcome", words(StillOpen, WasRefused), func(k *keptHalf) string { return k.log.Outcome(k.n).String() }),
+		size("request_bytes", Request), size("answer_bytes", Answer),
+		number("rows", func(k *keptHalf) (int64, bool) { n := k.log.Rows(k.n); return n, n >= 0 }),
+		number("code", func(k *keptHalf) (int64, bool) {
+			return int64(k.log.Code(k.n)), k.Flags&IsError != 0 && k.log.Code(k.n) != 0
+		}),
+		number("status", func(k *keptHalf) (int64, bool) { n := k.log.Status(k.n); return int64(n), n != 0 }),
+		word("clock", []string{"mono", "wall"}, (*keptHalf).clock),
+		number("clock_no", func(k *keptHalf) (int64, bool) { return int64(k.Half.clock), k.mono }),
+		took("dispatch_ns", Request, Enter), took("handler_ns", Enter, Exit), took("flush_ns", Exit, Answer),
+		took("took_ns", Request, Answer), took("cancel_ns", Request, Cancel),
+	}
+	for p := range points {
+		name := pointNames[p]
+		columns = append(columns,
+			number(name+"_line", func(k *keptHalf) (int64, bool) { n := k.log.Line(k.n, p); return int64(n), n != 0 }),
+			number(name+"_at", func(k *keptHalf) (int64, bool) { return k.time(p) }))
+	}
+	for bit, name := range flagNames {
+		columns = append(columns, column[keptHalf]{name, duckdb.TYPE_BOOLEAN, nil, func(c cell, k *keptHalf) error { return c.flag(k.Flags>>bit&1 == 1) }})
+	}
+	return columns
+}
+
+// pointNames are what the columns of a point begin with.
+var pointNames = [points]string{Request: "request", Answer: "answer", Cancel: "cancel", Enter: "enter", Exit: "exit"}
+
+// flagNames are the columns of the flags, by bit.
+var flagNames = [...]string{"ambiguous", "is_error", "tool_error", "refused", "input_asked", "queued_only", "lost_answer", "late", "closed", "modern"}
