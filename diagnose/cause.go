@@ -2,6 +2,9 @@ package diagnose
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
+	"sync"
 
 	"mcpdiag/ingest"
 )
@@ -158,30 +161,34 @@ func (d *Diagnosis) explain() {
 			}
 		}
 	}
-	for _, c := range d.Calls {
-		if !c.Problem() && c.Leaf != NoLeaf {
-			continue
-		}
-		s := d.stage.scene(c)
-		var sure, maybe []Cause
-		for _, r := range rules[c.where()] {
-			switch cause := r.check(s); {
-			case cause == nil:
-			case cause.Found:
-				sure = append(sure, *cause)
-			default:
-				maybe = append(maybe, *cause)
+	var wait sync.WaitGroup
+	for part := range slices.Chunk(d.Calls, max(1, len(d.Calls)/runtime.GOMAXPROCS(0)+1)) {
+		wait.Go(func() {
+			for _, c := range part {
+				if c.Problem() || c.Leaf == NoLeaf {
+					c.Causes = d.causes(c, rules[c.where()])
+				}
 			}
-			if len(sure) > 0 {
-				break
-			}
-		}
-		if len(sure) == 0 {
-			sure = []Cause{{Name: None, Found: true, say: func() string { return nothing(c) }}}
-		}
-		c.Causes = append(sure, maybe...)
+		})
 	}
+	wait.Wait()
 	d.casualties()
+}
+
+// causes asks the rules about one call: what is found first stands first, then what else may be.
+func (d *Diagnosis) causes(c *Call, rules []Rule) []Cause {
+	s := d.stage.scene(c)
+	var maybe []Cause
+	for _, r := range rules {
+		switch cause := r.check(s); {
+		case cause == nil:
+		case cause.Found:
+			return append([]Cause{*cause}, maybe...)
+		default:
+			maybe = append(maybe, *cause)
+		}
+	}
+	return append([]Cause{{Name: None, Found: true, say: func() string { return d.nothing(c) }}}, maybe...)
 }
 
 // casualties makes every call but the first a follower of the first that one event has hit.
@@ -231,8 +238,12 @@ func (c *Call) whyHidden() string {
 }
 
 // nothing says that no cause can be told, and what is missing.
-func nothing(c *Call) string {
+func (d *Diagnosis) nothing(c *Call) string {
 	switch {
+	case len(d.Logs) == 1 && c.Leaf == NoLeaf && c.Served.OK() && c.Served.Line(ingest.Answer) != 0:
+		return fmt.Sprintf("written (%s); whether it was read only the %s's log can say", Cite(c.Served.Log, c.Served.Line(ingest.Answer)), c.Requester)
+	case len(d.Logs) == 1 && c.Leaf == NoLeaf:
+		return fmt.Sprintf("there is no log of the %s to say whether the request arrived", c.Requester.Peer())
 	case c.Reason == LogIncomplete && !c.Sent.OK():
 		return fmt.Sprintf("served (%s), but the requester's log does not show it: it started later, was rotated, or is another client's", c.FirstLine())
 	case c.Reason == LogIncomplete && !c.Served.OK():

@@ -32,7 +32,12 @@ func within(passed, lost int64) []Ceiling {
 // bracket says where a ceiling lies, and which known ones fit.
 func bracket(passed, lost int64) string {
 	if passed <= 0 {
-		return fmt.Sprintf("no answer was read to compare its %s with", size(lost))
+		s := fmt.Sprintf("it has %s, and no answer was read to compare it with", size(lost))
+		if fits := within(0, lost); len(fits) > 0 {
+			last := fits[len(fits)-1]
+			s += fmt.Sprintf("; the known ceiling next below is %s (%s)", size(last.Bytes), last.Of)
+		}
+		return s
 	}
 	s := fmt.Sprintf("everything up to %s was read, everything from %s was not", size(passed), size(lost))
 	if fits := within(passed, lost); len(fits) > 0 {

@@ -144,7 +144,7 @@ func (d *Diagnosis) load(ctx context.Context) error {
 			c.Q[k] = truth(q[k])
 		}
 		if c.Leaf == NoLeaf {
-			c.Reason = whyNone(c.Q, c.Ambiguous(), c.Sent.OK())
+			c.Reason = whyNone(c.Q, c.Ambiguous(), c.Sent.OK() || len(d.Logs) == 1)
 		}
 		d.Calls = append(d.Calls, c)
 	}

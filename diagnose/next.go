@@ -71,12 +71,14 @@ func (c *Call) whereToLook() string {
 		return "compare both sides' times around this call; a tap between them would divide the wait"
 	}
 	switch {
+	case c.Reason == LogIncomplete && c.Sent.OK():
+		return fmt.Sprintf("nothing to mend for this call: it was answered; for its stages get the %s's log from %s on", c.Requester.Peer(), c.FirstLine())
 	case c.Sent.OK() && c.Served.OK():
 		return "get the part of the log that is missing: a line that may be the answer cannot be read"
 	case c.Sent.OK():
-		return fmt.Sprintf("get the %s's log for the time of %s", c.Requester.Peer(), c.FirstLine())
+		return fmt.Sprintf("get the %s's log for the time of %s: its frame log, an SDK's debug output, or a recorder in front of it", c.Requester.Peer(), c.FirstLine())
 	}
-	return fmt.Sprintf("get the %s's log: only it can say whether the answer was read", c.Requester)
+	return fmt.Sprintf("get the %s's log for the same time: only it can say whether the answer was read", c.Requester)
 }
 
 // tryASmaller turns the usual suspicion of a lost answer into a test.

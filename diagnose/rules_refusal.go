@@ -97,7 +97,7 @@ func (s *scene) served() *survey {
 	}
 	for i, other := range l.Stretches {
 		if other == stretch {
-			return s.at(place{l.Side, uint32(i), uint8(s.c.Requester)})
+			return s.look(place{l.Side, uint32(i), uint8(s.c.Requester)})
 		}
 	}
 	return &survey{}

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"sort"
+	"sync"
 	"time"
 
 	"mcpdiag/ingest"
@@ -12,7 +13,7 @@ import (
 // stage holds what the rules look up, made once for all calls.
 type stage struct {
 	d        *Diagnosis
-	surveys  map[place]*survey
+	surveys  [3]map[place]*survey     // by side
 	bad      map[place][]*ingest.Mark // invalid lines of a stretch, by the direction that they came in, in order
 	sessions map[uint32]*session      // by pair: those with a call that has a problem
 	orphans  map[uint32][]Half        // by pair: answers that nobody asked for
@@ -53,7 +54,7 @@ type session struct {
 }
 
 func newStage(d *Diagnosis) *stage {
-	s := &stage{d: d, surveys: map[place]*survey{}, bad: map[place][]*ingest.Mark{}, sessions: map[uint32]*session{},
+	s := &stage{d: d, bad: map[place][]*ingest.Mark{}, sessions: map[uint32]*session{},
 		orphans: map[uint32][]Half{}, doubts: map[place]*join.Doubt{}}
 	for _, c := range d.Calls {
 		if c.Problem() || c.Leaf == NoLeaf {
@@ -74,8 +75,10 @@ func newStage(d *Diagnosis) *stage {
 			}
 		}
 	}
+	var wait sync.WaitGroup
 	for _, l := range d.Logs {
-		s.survey(l)
+		s.surveys[l.Side] = map[place]*survey{}
+		wait.Go(func() { s.survey(l) })
 		for k := range l.Marks {
 			if m := &l.Marks[k]; m.Kind == frame.Invalid && m.Half < 0 {
 				at := place{l.Side, m.Stretch, uint8(m.Dir)}
@@ -83,6 +86,7 @@ func newStage(d *Diagnosis) *stage {
 			}
 		}
 	}
+	wait.Wait()
 	for _, h := range d.orphans {
 		pair := d.join.Align.Pair[h.Log.Side][h.Log.Half(h.N).Stretch]
 		s.orphans[pair] = append(s.orphans[pair], h)
@@ -159,12 +163,20 @@ func (s *stage) survey(l *ingest.Log) {
 }
 
 func (s *stage) at(p place) *survey {
-	v := s.surveys[p]
+	v := s.surveys[p.side][p]
 	if v == nil {
 		v = &survey{}
-		s.surveys[p] = v
+		s.surveys[p.side][p] = v
 	}
 	return v
+}
+
+// look is at without making one: rules run side by side and only read.
+func (s *stage) look(p place) *survey {
+	if v := s.surveys[p.side][p]; v != nil {
+		return v
+	}
+	return &survey{}
 }
 
 // silence is how long nothing was heard of a call before its answer.
@@ -231,7 +243,7 @@ func (s *scene) read() *survey {
 	if !s.c.Sent.OK() {
 		return &survey{}
 	}
-	return s.at(s.c.place())
+	return s.look(s.c.place())
 }
 
 // around is the call's session.

@@ -113,6 +113,9 @@ func (l *folder) request(s *Stretch, f *frame.Frame) {
 	h.method, h.name = l.texts.intern(f.Method), l.texts.intern(f.Name)
 	h.bytes[Request] = clampBytes(f.Bytes)
 	l.set(i, Request, f)
+	if len(s.Head) < HeadLen {
+		s.Head = append(s.Head, i)
+	}
 	l.requestFacts(s, i, h, f)
 	if by == l.Side {
 		l.spoke(s, f, int64(i))
@@ -145,6 +148,7 @@ func (l *folder) open(s *Stretch, by frame.Side, id frame.ID, before uint32, use
 	*h = Half{id: l.arena.intern(id), bytes: [2]uint32{noBytes, noBytes}, Stretch: s.index, Nth: 1, By: by}
 	if used {
 		h.Nth = l.arena.at(before).Nth + 1
+		l.Reuses++
 	}
 	s.table.put(&l.arena, i)
 	s.Calls++

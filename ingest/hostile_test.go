@@ -235,7 +235,6 @@ func TestEveryPrefix(t *testing.T) {
 				cut = i == len(pieces)-1
 			}
 		}
-
 		if l := logs[0]; int(l.Records) != records || len(l.BadLines) != bad || l.CutTail != cut {
 			t.Errorf("%d bytes: %d records, %d bad lines, cut tail %t; want %d, %d, %t", n, l.Records, len(l.BadLines), l.CutTail, records, bad, cut)
 		}

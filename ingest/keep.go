@@ -2,12 +2,16 @@ package ingest
 
 import (
 	"context"
-	_ "embed"
+	"database/sql"
+	_ "embed" // for the tables
+	"errors"
+	"math"
+	"sync"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/duckdb/duckdb-go/v2"
-
-	"mcpdiag/ingest/frame"
+	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
 //go:embed keep.sql
@@ -23,10 +27,77 @@ func Keep(ctx context.Context, conn *Conn, logs []*Log, sets []Set, o Options) e
 	if err := conn.Exec(ctx, keepSQL); err != nil {
 		return err
 	}
-	if err := keepFrames(ctx, conn, logs, sets, o); err != nil {
+	v, ok := newVectors()
+	if !ok {
+		return errors.New("this version of the DuckDB driver keeps its chunks elsewhere")
+	}
+	var feeds []*frameFeed
+	for _, set := range sets {
+		feeds = append(feeds, &frameFeed{vectors: v, logs: logs, set: set, options: o, columns: frameColumns()})
+	}
+	if err := registerKept(conn, v, feeds, logs); err != nil {
 		return err
 	}
-	return keepHalves(ctx, conn, logs)
+	var tasks []func(context.Context, *sql.Conn) error
+	for i, feed := range feeds {
+		tasks = append(tasks, func(ctx context.Context, c *sql.Conn) error { return feed.insert(ctx, c, uint32(i)) })
+	}
+	for i := range logs {
+		tasks = append(tasks, func(ctx context.Context, c *sql.Conn) error {
+			_, err := c.ExecContext(ctx, insertHalves, uint32(i))
+			return err
+		})
+	}
+	if err := conn.atOnce(ctx, tasks); err != nil {
+		return err
+	}
+	return unchanged(feeds, logs)
+}
+
+// atOnce runs the tasks side by side, each on a connection of its own, since one insert keeps one core busy. The first error
+// ends them all.
+func (c *Conn) atOnce(ctx context.Context, tasks []func(context.Context, *sql.Conn) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var running sync.WaitGroup
+	for _, task := range tasks {
+		running.Go(func() {
+			own, err := c.db.Conn(ctx)
+			if err == nil {
+				err = task(ctx, own)
+				own.Close()
+			}
+			if err != nil {
+				stop(err)
+			}
+		})
+	}
+	running.Wait()
+	return context.Cause(ctx)
+}
+
+// registerKept makes the rows visible as the table functions `kept_frames(set)` and `kept_halves(log)`.
+func registerKept(conn *Conn, v vectors, feeds []*frameFeed, logs []*Log) error {
+	err := registerNumbered(conn, "kept_frames", func(i uint32) duckdb.ChunkTableSource { return feeds[i] })
+	if err != nil {
+		return err
+	}
+	return registerNumbered(conn, "kept_halves", func(i uint32) duckdb.ChunkTableSource {
+		return &halfFeed{vectors: v, log: logs[i], nth: logs[i].nthInFile(), columns: halfKeptColumns()}
+	})
+}
+
+func registerNumbered(conn *Conn, name string, source func(uint32) duckdb.ChunkTableSource) error {
+	number, err := duckdb.NewTypeInfo(duckdb.TYPE_UINTEGER)
+	if err != nil {
+		return err
+	}
+	return duckdb.RegisterTableUDF(conn.c, name, duckdb.ChunkTableFunction{
+		Config: duckdb.TableFunctionConfig{Arguments: []duckdb.TypeInfo{number}},
+		BindArguments: func(_ map[string]any, args ...any) (duckdb.ChunkTableSource, error) {
+			return source(args[0].(uint32)), nil
+		},
+	})
 }
 
 // column is a column of a table function whose rows are made from a T.
@@ -34,56 +105,99 @@ type column[T any] struct {
 	name string
 	typ  duckdb.Type
 	enum []string // the words of an ENUM
-	set  func(cell, *T) error
+	set  func(cell, *T)
 }
 
-// cell is one field of a chunk being filled.
+// cell is one field of a chunk being filled: a row of a vector, whose values lie in data as the column's type has them.
 type cell struct {
-	chunk    duckdb.DataChunk
-	col, row int
+	*sheet
+	row int
 }
 
-func (c cell) null() error { return duckdb.SetChunkValue[any](c.chunk, c.col, c.row, nil) }
-
-func (c cell) number(n int64, there bool) error {
-	if !there {
-		return c.null()
-	}
-	return duckdb.SetChunkValue(c.chunk, c.col, c.row, n)
+// sheet is the vector of a column, valid throughout until a cell is set to null.
+type sheet struct {
+	vec   mapping.Vector
+	data  unsafe.Pointer
+	valid *[blockLen / 64]uint64
 }
 
-func (c cell) flag(b bool) error { return duckdb.SetChunkValue(c.chunk, c.col, c.row, b) }
-
-// word writes a word of an ENUM; "" is null.
-func (c cell) word(w string) error {
-	if w == "" {
-		return c.null()
-	}
-	return duckdb.SetChunkValue(c.chunk, c.col, c.row, w)
-}
-
-// text writes a text of a log; nil is null. A database takes valid UTF-8 only, and turns other text to null.
-func (c cell) text(t []byte) error {
-	switch {
-	case t == nil:
-		return c.null()
-	case !utf8.Valid(t):
-		return duckdb.SetChunkValue(c.chunk, c.col, c.row, string([]rune(string(t))))
-	}
-	return duckdb.SetChunkValue(c.chunk, c.col, c.row, t)
-}
-
-// string writes a text that is valid UTF-8; "" is null.
-func (c cell) string(s string) error { return c.word(s) }
-
-// fill writes one row.
-func fill[T any](columns []column[T], chunk duckdb.DataChunk, row int, v *T) error {
-	for k := range columns {
-		if err := columns[k].set(cell{chunk, k, row}, v); err != nil {
-			return err
+// sheets are the vectors of a chunk.
+func (v vectors) sheets(chunk *duckdb.DataChunk, columns int) ([]sheet, error) {
+	list := make([]sheet, columns)
+	for k := range list {
+		vec := v.column(chunk, k)
+		if vec == nil {
+			return nil, errors.New("a table that is to be kept whole was asked for some of its columns")
+		}
+		mapping.VectorEnsureValidityWritable(*vec)
+		list[k] = sheet{*vec, mapping.VectorGetData(*vec), (*[blockLen / 64]uint64)(mapping.VectorGetValidity(*vec))}
+		for w := range list[k].valid {
+			list[k].valid[w] = math.MaxUint64
 		}
 	}
-	return nil
+	return list, nil
+}
+
+func at[T any](c cell) *T { return &unsafe.Slice((*T)(c.data), blockLen)[c.row] }
+
+func (c cell) null() { c.valid[c.row/64] &^= 1 << (c.row % 64) }
+
+// number sets a BIGINT.
+func (c cell) number(n int64, there bool) {
+	*at[int64](c) = n
+	if !there {
+		c.null()
+	}
+}
+
+// flag sets a BOOLEAN.
+func (c cell) flag(b, there bool) {
+	*at[bool](c) = b
+	if !there {
+		c.null()
+	}
+}
+
+// word sets an ENUM to its nth word, counted from 0; null when n is negative.
+func (c cell) word(n int) {
+	*at[uint8](c) = uint8(max(n, 0))
+	if n < 0 {
+		c.null()
+	}
+}
+
+// text sets a VARCHAR; nil is null. A database takes valid UTF-8 only.
+func (c cell) text(t []byte) {
+	if t == nil {
+		c.null()
+	}
+	if !utf8.Valid(t) {
+		t = []byte(string([]rune(string(t))))
+	}
+	text(&c.vec, unsafe.Slice((*inlined)(c.data), blockLen), c.row, t)
+}
+
+// texts sets a list of VARCHAR; nil is null.
+func (c cell) texts(list []string) {
+	type entry struct{ offset, length uint64 }
+	size := mapping.ListVectorGetSize(c.vec)
+	*at[entry](c) = entry{uint64(size), uint64(len(list))}
+	if list == nil {
+		c.null()
+		return
+	}
+	mapping.ListVectorReserve(c.vec, size+mapping.IdxT(len(list)))
+	mapping.ListVectorSetSize(c.vec, size+mapping.IdxT(len(list)))
+	for k, t := range list {
+		mapping.VectorAssignStringElement(mapping.ListVectorGetChild(c.vec), size+mapping.IdxT(k), string([]rune(t)))
+	}
+}
+
+// fill writes one row.
+func fill[T any](columns []column[T], sheets []sheet, row int, v *T) {
+	for k := range columns {
+		columns[k].set(cell{&sheets[k], row}, v)
+	}
 }
 
 func columnInfos[T any](columns []column[T]) []duckdb.ColumnInfo {
@@ -111,9 +225,6 @@ func typeInfo(t duckdb.Type, enum []string) (duckdb.TypeInfo, error) {
 	}
 	return duckdb.NewTypeInfo(t)
 }
-
-// sideWords are the sides that have a log.
-func sideWords() []string { return []string{frame.Client.String(), frame.Server.String()} }
 
 // seenUpTo is the last line of each file of the log that its reading took in: a log may have grown since. A cut last line is
 // left out, since it may be whole by now.

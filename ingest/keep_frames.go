@@ -2,7 +2,9 @@ package ingest
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/duckdb/duckdb-go/v2"
@@ -12,96 +14,64 @@ import (
 
 const insertFrames = "INSERT INTO kept.frames BY NAME SELECT * REPLACE (list_extract($1::VARCHAR[], file + 1) AS file) FROM kept_frames($2::UINTEGER)"
 
-// keepFrames fills `frames`, one set after another.
-func keepFrames(ctx context.Context, conn *Conn, logs []*Log, sets []Set, o Options) error {
-	ctx, stop := context.WithCancel(ctx)
-	feeds := &frameFeeds{ctx: ctx, stop: stop, logs: logs, sets: sets, options: o}
-	defer feeds.end()
-	if err := feeds.register(conn); err != nil {
-		return err
-	}
-	for i, set := range sets {
-		var paths []string
-		for _, s := range set.Sources {
-			paths = append(paths, s.Label)
-		}
-		if err := conn.Exec(ctx, insertFrames, paths, uint32(i)); err != nil {
-			return feeds.reason(err)
-		}
-	}
-	return feeds.check()
-}
-
-// frameFeeds are the scans behind the table function `kept_frames(set)`.
-type frameFeeds struct {
-	ctx     context.Context
-	stop    context.CancelFunc
+// frameFeed scans a set in a goroutine of its own, which fills the chunks that the database asks for.
+type frameFeed struct {
+	vectors vectors
 	logs    []*Log
-	sets    []Set
+	set     Set
 	options Options
+	columns []column[keptFrame]
+	ctx     context.Context // of the insert
 	running sync.WaitGroup
+	wanted  chan []sheet
+	filled  chan filled
+	ended   chan struct{}
+	err     error // of the scan, once it has ended
+	sheets  []sheet
+	row     int
+	held    bool      // a chunk is being filled
 	records [3]uint64 // by side
-	err     error
+	none    frame.More
 }
 
-func (f *frameFeeds) register(conn *Conn) error {
-	number, err := duckdb.NewTypeInfo(duckdb.TYPE_UINTEGER)
-	if err != nil {
-		return err
+// insert adds the records of the feed's set, which is set number i, to `frames`.
+func (f *frameFeed) insert(ctx context.Context, c *sql.Conn, i uint32) error {
+	ctx, stop := context.WithCancel(ctx)
+	f.ctx = ctx
+	var paths []string
+	for _, s := range f.set.Sources {
+		paths = append(paths, strings.ToValidUTF8(s.Label, "\uFFFD"))
 	}
-	return duckdb.RegisterTableUDF(conn.c, "kept_frames", duckdb.ChunkTableFunction{
-		Config: duckdb.TableFunctionConfig{Arguments: []duckdb.TypeInfo{number}},
-		BindArguments: func(_ map[string]any, args ...any) (duckdb.ChunkTableSource, error) {
-			return &frameFeed{frameFeeds: f, set: f.sets[args[0].(uint32)], columns: frameColumns()}, nil
-		},
-	})
-}
-
-func (f *frameFeeds) log(side frame.Side) *Log {
-	for _, l := range f.logs {
-		if l.Side == side {
-			return l
-		}
-	}
-	return nil
-}
-
-// end ends the scan that may still be under way: a failed insert asks for no more chunks.
-func (f *frameFeeds) end() {
-	f.stop()
+	_, err := c.ExecContext(ctx, insertFrames, paths, i)
+	stop() // a failed insert asks for no more chunks
 	f.running.Wait()
-}
-
-// reason is why an insert failed: a scan's own error says it better than the database, which has only its text.
-func (f *frameFeeds) reason(err error) error {
-	f.end()
 	if f.err != nil && !errors.Is(f.err, context.Canceled) {
-		return f.err
+		return f.err // the scan's own error says it better than the database, which has only its text
 	}
 	return err
 }
 
-// check refuses a log that is not what it was when it was folded: its frames and its halves would contradict each other.
-func (f *frameFeeds) check() error {
-	for _, l := range f.logs {
-		if f.records[l.Side] != l.Records {
+// unchanged refuses a log that is not what it was when it was folded: its frames and its halves would contradict each other.
+func unchanged(feeds []*frameFeed, logs []*Log) error {
+	for _, l := range logs {
+		n := uint64(0)
+		for _, f := range feeds {
+			n += f.records[l.Side]
+		}
+		if n != l.Records {
 			return &InputError{Path: l.Path, What: "changed while it was being read", Hint: "copy the log first, and read the copy"}
 		}
 	}
 	return nil
 }
 
-// frameFeed scans a set in a goroutine of its own, which fills the chunks that the database asks for.
-type frameFeed struct {
-	*frameFeeds
-	set     Set
-	columns []column[keptFrame]
-	wanted  chan duckdb.DataChunk
-	filled  chan filled
-	ended   chan struct{}
-	chunk   duckdb.DataChunk
-	row     int
-	held    bool // a chunk is being filled
+func (f *frameFeed) log(side frame.Side) *Log {
+	for _, l := range f.logs {
+		if l.Side == side {
+			return l
+		}
+	}
+	return nil
 }
 
 type filled struct {
@@ -125,14 +95,18 @@ func (f *frameFeed) Cardinality() *duckdb.CardinalityInfo { return nil }
 
 // Init starts the scan.
 func (f *frameFeed) Init() {
-	f.wanted, f.filled, f.ended = make(chan duckdb.DataChunk), make(chan filled), make(chan struct{})
+	f.wanted, f.filled, f.ended = make(chan []sheet), make(chan filled), make(chan struct{})
 	f.running.Go(f.scan)
 }
 
 // FillChunk has the scan fill the chunk; none is left when it has ended.
 func (f *frameFeed) FillChunk(chunk duckdb.DataChunk) error {
+	sheets, err := f.vectors.sheets(&chunk, len(f.columns))
+	if err != nil {
+		return err
+	}
 	select {
-	case f.wanted <- chunk:
+	case f.wanted <- sheets:
 		got := <-f.filled
 		if got.err != nil {
 			return got.err
@@ -167,7 +141,7 @@ func (f *frameFeed) visit(p *Place, fr *frame.Frame) error {
 	}
 	if !f.held {
 		select {
-		case f.chunk = <-f.wanted:
+		case f.sheets = <-f.wanted:
 			f.held, f.row = true, 0
 		case <-f.ctx.Done():
 			return f.ctx.Err()
@@ -175,13 +149,11 @@ func (f *frameFeed) visit(p *Place, fr *frame.Frame) error {
 	}
 	row := keptFrame{fr, fr.More, p, l.files[p.Source].before + p.Line}
 	if row.more == nil {
-		row.more = &frame.More{}
+		row.more = &f.none
 	}
-	if err := fill(f.columns, f.chunk, f.row, &row); err != nil {
-		return err
-	}
+	fill(f.columns, f.sheets, f.row, &row)
 	f.records[p.Log]++
-	if f.row++; f.row == duckdb.GetDataChunkCapacity() {
+	if f.row++; f.row == blockLen {
 		f.give(nil)
 	}
 	return nil
@@ -189,35 +161,30 @@ func (f *frameFeed) visit(p *Place, fr *frame.Frame) error {
 
 func frameColumns() []column[keptFrame] {
 	text := func(name string, get func(*keptFrame) []byte) column[keptFrame] {
-		return column[keptFrame]{name, duckdb.TYPE_VARCHAR, nil, func(c cell, f *keptFrame) error { return c.text(get(f)) }}
+		return column[keptFrame]{name, duckdb.TYPE_VARCHAR, nil, func(c cell, f *keptFrame) { c.text(get(f)) }}
 	}
 	number := func(name string, get func(*keptFrame) (int64, bool)) column[keptFrame] {
-		return column[keptFrame]{name, duckdb.TYPE_BIGINT, nil, func(c cell, f *keptFrame) error { return c.number(get(f)) }}
+		return column[keptFrame]{name, duckdb.TYPE_BIGINT, nil, func(c cell, f *keptFrame) { c.number(get(f)) }}
 	}
-	word := func(name string, words []string, get func(*keptFrame) string) column[keptFrame] {
-		return column[keptFrame]{name, duckdb.TYPE_ENUM, words, func(c cell, f *keptFrame) error { return c.word(get(f)) }}
+	word := func(name string, words []string, get func(*keptFrame) int) column[keptFrame] {
+		return column[keptFrame]{name, duckdb.TYPE_ENUM, words, func(c cell, f *keptFrame) { c.word(get(f)) }}
 	}
 	flag := func(name string, get func(*keptFrame) (b, there bool)) column[keptFrame] {
-		return column[keptFrame]{name, duckdb.TYPE_BOOLEAN, nil, func(c cell, f *keptFrame) error {
-			if b, there := get(f); there {
-				return c.flag(b)
-			}
-			return c.null()
-		}}
+		return column[keptFrame]{name, duckdb.TYPE_BOOLEAN, nil, func(c cell, f *keptFrame) { c.flag(get(f)) }}
 	}
 	return []column[keptFrame]{
-		word("log", sideWords(), func(f *keptFrame) string { return f.place.Log.String() }),
+		word("log", words(frame.Client, frame.Server), func(f *keptFrame) int { return int(f.place.Log) - 1 }), // no side, dir or kind is 0
 		number("file", func(f *keptFrame) (int64, bool) { return int64(f.place.Source), true }),
 		number("line", func(f *keptFrame) (int64, bool) { return int64(f.place.Line), true }),
 		number("log_line", func(f *keptFrame) (int64, bool) { return int64(f.line), true }),
-		{"ts", duckdb.TYPE_TIMESTAMP_NS, nil, setWallTime},
+		{"ts", duckdb.TYPE_TIMESTAMP_NS, nil, func(c cell, f *keptFrame) { c.number(f.At.WallNS()) }},
 		flag("zoneless", func(f *keptFrame) (b, there bool) { return f.At.Zoneless(), f.At.HasWall() }),
 		number("mono_ns", func(f *keptFrame) (int64, bool) { return f.At.MonoNS(), f.At.HasMono() }),
 		text("clock", func(f *keptFrame) []byte { return f.more.Clock }),
 		number("seq", func(f *keptFrame) (int64, bool) { return f.more.Seq, f.more.HasSeq }),
-		word("side", append(sideWords(), frame.Proxy.String()), func(f *keptFrame) string { return f.Side.String() }),
-		word("dir", words(frame.C2S, frame.S2C), func(f *keptFrame) string { return f.Dir.String() }),
-		word("kind", words(frame.Request, frame.Gap), func(f *keptFrame) string { return f.Kind.String() }),
+		word("side", words(frame.Client, frame.Proxy), func(f *keptFrame) int { return int(f.Side) - 1 }),
+		word("dir", words(frame.C2S, frame.S2C), func(f *keptFrame) int { return int(f.Dir) - 1 }),
+		word("kind", words(frame.Request, frame.Gap), func(f *keptFrame) int { return int(f.Kind) - 1 }),
 		text("id", func(f *keptFrame) []byte { return f.ID }),
 		text("method", func(f *keptFrame) []byte { return f.Method }),
 		text("name", func(f *keptFrame) []byte { return f.Name }),
@@ -233,9 +200,9 @@ func frameColumns() []column[keptFrame] {
 		flag("tool_error", func(f *keptFrame) (b, there bool) { return true, f.more.ToolError }),
 		text("result_type", func(f *keptFrame) []byte { return f.more.ResultType }),
 		number("status", func(f *keptFrame) (int64, bool) { return f.more.Status, f.more.HasStatus }),
-		{"caps", duckdb.TYPE_LIST, nil, setCaps},
+		{"caps", duckdb.TYPE_LIST, nil, func(c cell, f *keptFrame) { c.texts(f.more.Caps) }},
 		text("era", func(f *keptFrame) []byte { return f.more.Era }),
-		word("phase", words(frame.Read, frame.Written), func(f *keptFrame) string { return f.Phase.String() }),
+		word("phase", words(frame.Read, frame.Written), func(f *keptFrame) int { return int(f.Phase) - 1 }),
 		text("raw", func(f *keptFrame) []byte { return f.more.Raw }),
 		flag("trunc", func(f *keptFrame) (b, there bool) { return f.Trunc, true }),
 		number("dropped", func(f *keptFrame) (int64, bool) { return f.more.Dropped, f.Kind == frame.Gap }),
@@ -252,22 +219,4 @@ func words[T interface {
 		list = append(list, v.String())
 	}
 	return list
-}
-
-func setWallTime(c cell, f *keptFrame) error {
-	if _, ok := f.At.WallNS(); !ok {
-		return c.null()
-	}
-	return duckdb.SetChunkValue(c.chunk, c.col, c.row, f.At.Time())
-}
-
-func setCaps(c cell, f *keptFrame) error {
-	if f.more.Caps == nil {
-		return c.null()
-	}
-	caps := make([]string, len(f.more.Caps))
-	for i, name := range f.more.Caps {
-		caps[i] = string([]rune(name))
-	}
-	return duckdb.SetChunkValue(c.chunk, c.col, c.row, caps)
 }

@@ -1,40 +1,16 @@
 package ingest
 
 import (
-	"context"
-
 	"github.com/duckdb/duckdb-go/v2"
 
 	"mcpdiag/ingest/frame"
 )
 
-const insertHalves = "INSERT INTO kept.halves BY NAME SELECT * FROM kept_halves($1::UTINYINT)"
-
-// keepHalves fills `halves`, one log after another.
-func keepHalves(ctx context.Context, conn *Conn, logs []*Log) error {
-	number, err := duckdb.NewTypeInfo(duckdb.TYPE_UTINYINT)
-	if err != nil {
-		return err
-	}
-	err = duckdb.RegisterTableUDF(conn.c, "kept_halves", duckdb.ChunkTableFunction{
-		Config: duckdb.TableFunctionConfig{Arguments: []duckdb.TypeInfo{number}},
-		BindArguments: func(_ map[string]any, args ...any) (duckdb.ChunkTableSource, error) {
-			return newHalfFeed(logs[args[0].(uint8)]), nil
-		},
-	})
-	if err != nil {
-		return err
-	}
-	for k := range logs {
-		if err := conn.Exec(ctx, insertHalves, uint8(k)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+const insertHalves = "INSERT INTO kept.halves BY NAME SELECT * FROM kept_halves($1::UINTEGER)"
 
 // halfFeed serves the halves of one log in order.
 type halfFeed struct {
+	vectors vectors
 	log     *Log
 	nth     []uint32 // in the file; nil when the half's own count is that
 	columns []column[keptHalf]
@@ -52,10 +28,6 @@ type keptHalf struct {
 	mono    bool // the five times are read on the monotonic clock
 }
 
-func newHalfFeed(l *Log) *halfFeed {
-	return &halfFeed{log: l, nth: l.nthInFile(), columns: halfKeptColumns()}
-}
-
 // ColumnInfos describes the columns.
 func (h *halfFeed) ColumnInfos() []duckdb.ColumnInfo { return columnInfos(h.columns) }
 
@@ -69,12 +41,14 @@ func (h *halfFeed) Init() { h.next = 0 }
 
 // FillChunk writes the next halves.
 func (h *halfFeed) FillChunk(chunk duckdb.DataChunk) error {
+	sheets, err := h.vectors.sheets(&chunk, len(h.columns))
+	if err != nil {
+		return err
+	}
 	row := 0
-	for ; row < duckdb.GetDataChunkCapacity() && int(h.next) < h.log.Halves(); row++ {
+	for ; row < blockLen && int(h.next) < h.log.Halves(); row++ {
 		k := h.half(h.next)
-		if err := fill(h.columns, chunk, row, &k); err != nil {
-			return err
-		}
+		fill(h.columns, sheets, row, &k)
 		h.next++
 	}
 	return chunk.SetSize(row)
@@ -98,17 +72,17 @@ func (h *halfFeed) half(i uint32) keptHalf {
 	return k
 }
 
-// clock names the clock of the five times.
-func (k *keptHalf) clock() string {
+// clock tells the clock of the five times: 0 the monotonic one, 1 the wall clock, negative none.
+func (k *keptHalf) clock() int {
 	for _, t := range k.at {
 		switch {
 		case k.mono:
-			return "mono"
+			return 0
 		case t.Known():
-			return "wall"
+			return 1
 		}
 	}
-	return ""
+	return -1
 }
 
 func (k *keptHalf) time(p Point) (int64, bool) {
@@ -181,13 +155,19 @@ func (l *Log) byStretch() [][]uint32 {
 
 func halfKeptColumns() []column[keptHalf] {
 	number := func(name string, get func(*keptHalf) (int64, bool)) column[keptHalf] {
-		return column[keptHalf]{name, duckdb.TYPE_BIGINT, nil, func(c cell, k *keptHalf) error { return c.number(get(k)) }}
+		return column[keptHalf]{name, duckdb.TYPE_BIGINT, nil, func(c cell, k *keptHalf) { c.number(get(k)) }}
 	}
 	text := func(name string, get func(*keptHalf) string) column[keptHalf] {
-		return column[keptHalf]{name, duckdb.TYPE_VARCHAR, nil, func(c cell, k *keptHalf) error { return c.string(get(k)) }}
+		return column[keptHalf]{name, duckdb.TYPE_VARCHAR, nil, func(c cell, k *keptHalf) {
+			if s := get(k); s != "" {
+				c.text([]byte(s))
+			} else {
+				c.text(nil)
+			}
+		}}
 	}
-	word := func(name string, words []string, get func(*keptHalf) string) column[keptHalf] {
-		return column[keptHalf]{name, duckdb.TYPE_ENUM, words, func(c cell, k *keptHalf) error { return c.word(get(k)) }}
+	word := func(name string, words []string, get func(*keptHalf) int) column[keptHalf] {
+		return column[keptHalf]{name, duckdb.TYPE_ENUM, words, func(c cell, k *keptHalf) { c.word(get(k)) }}
 	}
 	size := func(name string, p Point) column[keptHalf] {
 		return number(name, func(k *keptHalf) (int64, bool) { n := k.log.Bytes(k.n, p); return n, n >= 0 })
@@ -196,16 +176,16 @@ func halfKeptColumns() []column[keptHalf] {
 		return number(name, func(k *keptHalf) (int64, bool) { return k.took(from, to) })
 	}
 	columns := []column[keptHalf]{
-		word("side", sideWords(), func(k *keptHalf) string { return k.log.Side.String() }),
+		word("side", words(frame.Client, frame.Server), func(k *keptHalf) int { return int(k.log.Side) - 1 }),
 		number("half", func(k *keptHalf) (int64, bool) { return int64(k.n), true }),
-		text("session", func(k *keptHalf) string { return string([]rune(k.stretch.Session)) }),
+		text("session", func(k *keptHalf) string { return k.stretch.Session }),
 		number("connection", func(k *keptHalf) (int64, bool) { return int64(k.stretch.Number), true }),
-		word("requester", sideWords(), func(k *keptHalf) string { return k.By.String() }),
-		{"id", duckdb.TYPE_VARCHAR, nil, func(c cell, k *keptHalf) error { return c.text(k.log.arena.token(k.id, make([]byte, 0, 20))) }},
+		word("requester", words(frame.Client, frame.Server), func(k *keptHalf) int { return int(k.By) - 1 }),
+		{"id", duckdb.TYPE_VARCHAR, nil, func(c cell, k *keptHalf) { c.text(k.log.arena.token(k.id, make([]byte, 0, 20))) }},
 		number("nth", func(k *keptHalf) (int64, bool) { return int64(k.nth), true }),
 		text("method", func(k *keptHalf) string { return k.log.Method(k.n) }),
 		text("name", func(k *keptHalf) string { return k.log.Name(k.n) }),
-		word("outcome", words(StillOpen, WasRefused), func(k *keptHalf) string { return k.log.Outcome(k.n).String() }),
+		word("outcome", words(StillOpen, WasRefused), func(k *keptHalf) int { return int(k.log.Outcome(k.n)) }),
 		size("request_bytes", Request), size("answer_bytes", Answer),
 		number("rows", func(k *keptHalf) (int64, bool) { n := k.log.Rows(k.n); return n, n >= 0 }),
 		number("code", func(k *keptHalf) (int64, bool) {
@@ -224,7 +204,7 @@ func halfKeptColumns() []column[keptHalf] {
 			number(name+"_at", func(k *keptHalf) (int64, bool) { return k.time(p) }))
 	}
 	for bit, name := range flagNames {
-		columns = append(columns, column[keptHalf]{name, duckdb.TYPE_BOOLEAN, nil, func(c cell, k *keptHalf) error { return c.flag(k.Flags>>bit&1 == 1) }})
+		columns = append(columns, column[keptHalf]{name, duckdb.TYPE_BOOLEAN, nil, func(c cell, k *keptHalf) { c.flag(k.Flags>>bit&1 == 1, true) }})
 	}
 	return columns
 }

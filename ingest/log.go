@@ -22,6 +22,7 @@ type Log struct {
 	LastLine    uint32
 	Lines       uint32 // lines in all
 	SideGuessed bool   // nothing told whose log it is
+	Reuses      int    // requests with an id that was used before in their stretch
 	StreamCut   string // how a compressed stream ended, when too early
 	CutTail     bool   // the last line, or the compressed stream, ends in the middle
 	Gaps        int    // losses that the log itself shows: gap records, missing seq, holes
@@ -73,6 +74,7 @@ type Stretch struct {
 	LastAt  frame.Instant
 	Entered uint32      // line of the last handler_enter
 	Caps    [2][]string // capabilities that each side declared; nil when the log does not tell
+	Head    []uint32    // its first requests, HeadLen at most
 
 	index    uint32
 	cut      uint32 // line at which it was cut off; 0: never
@@ -151,6 +153,9 @@ type Group struct {
 	Answers []uint32 // lines
 	Cancels []uint32 // lines
 }
+
+// HeadLen is how many requests of a stretch are kept by number.
+const HeadLen = 32
 
 const (
 	noteLines = 8

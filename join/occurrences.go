@@ -15,6 +15,9 @@ type use struct {
 // occurrences numbers the uses of each id that was used more than once, so that the same number means the same call in both
 // logs: aligned in order by (method, name, bytes), not counted from the front.
 func (a *aligner) occurrences() {
+	if a.client.Reuses == 0 && a.server.Reuses == 0 && !a.anyMerged() {
+		return
+	}
 	reused := map[use]bool{}
 	for _, l := range []*ingest.Log{a.client, a.server} {
 		a.each(l, func(i uint32, u use) {
@@ -38,6 +41,16 @@ func (a *aligner) occurrences() {
 	for u := range reused {
 		a.number(lists[frame.Client][u], lists[frame.Server][u])
 	}
+}
+
+// anyMerged reports whether a log has two stretches in one pair.
+func (a *aligner) anyMerged() bool {
+	for _, l := range []*ingest.Log{a.client, a.server} {
+		if len(a.shared(l)) < len(l.Stretches) {
+			return true
+		}
+	}
+	return false
 }
 
 // merged reports whether half i's stretch shares its pair with another stretch of the same log.

@@ -3,46 +3,23 @@ package join
 import (
 	"fmt"
 
-	"mcpdiag/ingest"
 	"mcpdiag/ingest/frame"
 )
-
-// sampleCalls is how many calls of a session are compared before its ids are believed.
-const sampleCalls = 32
 
 // renumbered takes apart the sessions whose ids a gateway has rewritten: the same id names different calls on the two sides,
 // or no id is shared, while the calls themselves come in the same order. Joining those by id would be confidently wrong.
 func (a *aligner) renumbered() {
-	clients := a.samples(a.client)
-	var servers map[uint32][]uint32
-	for c, halves := range clients {
+	for c, stretch := range a.client.Stretches {
 		s, ok := a.partner(uint32(c))
-		if !ok || len(halves) == 0 || !a.suspect(s, halves) {
+		if !ok || len(stretch.Head) == 0 || !a.suspect(s, stretch.Head) {
 			continue
 		}
-		if servers == nil {
-			servers = map[uint32][]uint32{}
-			for s, halves := range a.samples(a.server) {
-				servers[uint32(s)] = halves
-			}
-		}
-		alike, of := a.inOrder(halves, servers[s]), min(len(halves), len(servers[s]))
+		head := a.server.Stretches[s].Head
+		alike, of := a.inOrder(stretch.Head, head), min(len(stretch.Head), len(head))
 		if n := len(alike); n > 0 && n*10 >= of*6 {
 			a.part(uint32(c), s, alike, of)
 		}
 	}
-}
-
-// samples lists the first requests of each stretch.
-func (a *aligner) samples(l *ingest.Log) [][]uint32 {
-	out := make([][]uint32, len(l.Stretches))
-	for i := range uint32(l.Halves()) {
-		s := l.Half(i).Stretch
-		if len(out[s]) < sampleCalls && l.Line(i, ingest.Request) != 0 {
-			out[s] = append(out[s], i)
-		}
-	}
-	return out
 }
 
 // partner finds the server's stretch of the same pair.

@@ -134,7 +134,7 @@ type FindingJSON struct {
 
 // JSON writes the diagnosis as one indented document.
 func JSON(w io.Writer, d *diagnose.Diagnosis, _ Style) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(ascii{w})
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	return e.Encode(NewDocument(d))
@@ -142,7 +142,7 @@ func JSON(w io.Writer, d *diagnose.Diagnosis, _ Style) error {
 
 // NDJSON writes the calls one on a line, for tools that read a stream.
 func NDJSON(w io.Writer, d *diagnose.Diagnosis, _ Style) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(ascii{w})
 	e.SetEscapeHTML(false)
 	for _, c := range d.Calls {
 		if err := e.Encode(newCall(c)); err != nil {

@@ -19,6 +19,7 @@ func Text(w io.Writer, d *diagnose.Diagnosis, s Style) error {
 	p := newPrinter(w, s)
 	p.short = shortNames(d)
 	p.logs(d)
+	p.findings(d, func(severity string) bool { return severity == "error" })
 	p.counts(d)
 	p.stalls(d)
 	p.slow(d)
@@ -27,7 +28,7 @@ func Text(w io.Writer, d *diagnose.Diagnosis, s Style) error {
 	if s.All {
 		p.rest(d)
 	}
-	p.findings(d)
+	p.findings(d, func(severity string) bool { return severity != "error" })
 	p.footnotes()
 	return p.err
 }
@@ -35,14 +36,14 @@ func Text(w io.Writer, d *diagnose.Diagnosis, s Style) error {
 // shortNames lets the text cite a log by its file's name alone where that says which: the whole path stands at the top.
 func shortNames(d *diagnose.Diagnosis) *strings.Replacer {
 	var pairs []string
-	seen := map[string]bool{}
+	seen := map[string]string{}
 	for _, l := range d.Logs {
 		for _, path := range l.Paths() {
 			name := filepath.Base(path)
-			if seen[name] && len(d.Logs) > 1 {
+			if other, ok := seen[name]; ok && other != path {
 				return strings.NewReplacer()
 			}
-			seen[name] = true
+			seen[name] = path
 			pairs = append(pairs, path+":", name+":")
 		}
 	}
@@ -221,7 +222,7 @@ func (p *printer) sentence(c *diagnose.Call) string {
 	if c.Reason == diagnose.LogIncomplete {
 		return p.paint(bold, "no leaf") + ": a log is incomplete."
 	}
-	return p.paint(bold, "no leaf") + ": the logs do not decide where it stopped."
+	return p.paint(bold, "no leaf") + ": what the logs show does not decide where it stopped."
 }
 
 func (p *printer) request(c *diagnose.Call) string {
@@ -441,15 +442,21 @@ func ms(s diagnose.Span) string {
 	return diagnose.Wait(s.D)
 }
 
-func (p *printer) findings(d *diagnose.Diagnosis) {
+// findings tells what is odd: errors first of all, since they may undo the rest, all else last.
+func (p *printer) findings(d *diagnose.Diagnosis, want func(severity string) bool) {
+	n := 0
 	for _, f := range d.Findings {
+		if !want(f.Severity) {
+			continue
+		}
+		n++
 		who := ""
 		if f.Log != nil {
 			who = f.Log.Side.String() + " log: "
 		}
 		p.hang(p.paint(severityInk(f.Severity), fmt.Sprintf("%-8s", strings.ToUpper(f.Severity)))+" ", who+f.Text)
 	}
-	if len(d.Findings) > 0 && len(p.notes) > 0 {
+	if n > 0 {
 		p.line("")
 	}
 }

@@ -85,6 +85,6 @@ func newRoot(e *env) *cobra.Command {
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.AddCommand(newJoin(e), newDemo(e))
+	root.AddCommand(newJoin(e), newDemo(e), newFormats(e))
 	return root
 }

@@ -88,7 +88,7 @@ const PrefixLen = 80
 
 // Table lists the dialects; among equals the first wins.
 func Table() []*Dialect {
-	return []*Dialect{native(), teeMCP(), textTrace(), wire()}
+	return []*Dialect{native(), teeMCP(), textTrace(), jsonl(), wire()}
 }
 
 // ByName finds a dialect by its name.

@@ -8,7 +8,7 @@ import (
 
 func native() *Dialect {
 	return &Dialect{
-		Name: "native", Writer: "mcpdiag tee, proxy, tap", Vantage: "as each record says",
+		Name: "native", Writer: "recorders of the format v1, yours among them", Vantage: "as each record says",
 		Sees:  Everything,
 		Match: matchNative,
 		New:   func() Reader { return new(nativeReader) },

@@ -228,9 +228,17 @@ func (s *scanner) scalar() fault {
 	return fine
 }
 
-// skip leaves s.i behind the value at s.i. It keeps its own stack, one bit a level (set: an object), so that no input can
-// overflow Go's.
+// skip leaves s.i behind the value at s.i, or where it stops being one.
 func (s *scanner) skip() fault {
+	if end := passOver(s.b, s.i); end > 0 {
+		s.i = end
+		return fine
+	}
+	return s.walk()
+}
+
+// walk is skip, byte by byte. It keeps its own stack, one bit a level (set: an object), so that no input can overflow Go's.
+func (s *scanner) walk() fault {
 	var object [MaxNesting/64 + 1]uint64
 	depth := 0
 	for {

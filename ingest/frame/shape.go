@@ -16,21 +16,26 @@ type shapes struct {
 
 // shapeNode is what may follow a value.
 type shapeNode struct {
-	at       int // where the branches' literals begin to differ
+	first    *shapeBranch // of branches
+	many     bool         // there are others
+	at       int          // where the branches' literals begin to differ
 	branches []*shapeBranch
 }
 
 // shapeBranch is a literal and the value after it; with ends, the literal that ends a line.
 type shapeBranch struct {
-	key, mask uint64   // the literal's bytes at shapeNode.at, as far as it has any there
+	form      form
+	value     member
+	rival     bool     // another branch has the same key
 	words     []uint64 // the literal, eight bytes each
 	rest      uint64   // and what is left of it, with its mask
 	restMask  uint64
-	literal   string
-	form      form
-	value     member
-	ends      *shapeConst
+	restSize  int
+	stop      uint64 // bits that no byte of a text may have
 	next      shapeNode
+	key, mask uint64 // the literal's bytes at shapeNode.at, as far as it has any there
+	ends      *shapeConst
+	literal   string
 }
 
 // form is how a value is written, and so how it is read.
@@ -90,29 +95,71 @@ func formOf(m member, c byte) form {
 
 // match reads the line that b begins with by a known shape, and returns its length with its line end, which the end of b may
 // stand for; 0 when no shape fits. f must be blank, and is spoiled when no shape fits.
+//
+// What most values need stands here and not in functions: a call for each literal and each value would double the time.
 func (s *shapes) match(b []byte, f *Frame) int {
 	node, i := &s.root, 0
 	for {
-		branch := node.take(b, i)
+		branch := node.first
+		if node.many {
+			branch = node.choose(b, i)
+		}
 		if branch == nil {
 			return 0
 		}
-		i += len(branch.literal)
+		for _, w := range branch.words {
+			if i < 0 || i > len(b)-8 || load8(b[i:]) != w {
+				return 0
+			}
+			i += 8
+		}
+		if load(b, i)&branch.restMask != branch.rest {
+			return 0
+		}
+		i += branch.restSize
 		end := i
 		switch branch.form {
 		case numeral:
-			var n int64
-			if n, end = digits(b, i); end == i || !s.number(branch.value, n, b[i:end], f) {
-				return 0
+			x := load(b, i) ^ zeros
+			count := digitCount(x)
+			if count == 0 || byte(x) == 0 && count > 1 {
+				return 0 // signs and leading zeros are for the decoder
 			}
-		case text:
-			end = textEnd(b, i, 0)
-			s.text(branch.value, b[i:end], f)
-		case token:
-			if end = textEnd(b, i, highs); end == len(b) {
-				return 0
+			n := digitValue(x, count)
+			if end += count; count == 8 {
+				n, end = moreDigits(b, end, n)
 			}
-			s.token(branch.value, b[i-1:end+1], f)
+			switch branch.value {
+			case mMono:
+				f.At.Mono(n)
+			case mID:
+				f.ID = b[i:end:end]
+			case mBytes:
+				f.Bytes = n
+			case mRows:
+				f.Rows = n
+			default:
+				s.number(branch.value, n, b[i:end:end], f)
+			}
+		case text, token:
+			stop := branch.stop
+			hit := uint64(0)
+			for hit == 0 {
+				w := load(b, end) // zeros behind the end of b are control characters
+				hit = special(w) | w&stop
+				end += 8
+			}
+			end += firstByte(hit) - 8
+			switch branch.value {
+			case mName:
+				f.Name = b[i:end:end]
+			case mSession:
+				f.Session = b[i:end:end]
+			default:
+				if !s.text(branch, b, i, end, f) {
+					return 0
+				}
+			}
 		case wallTime:
 			if end = s.last.read(b, i, &f.At); end == 0 {
 				return 0
@@ -131,11 +178,11 @@ func (s *shapes) match(b []byte, f *Frame) int {
 	}
 }
 
-// take finds the branch whose literal stands at b[i].
-func (n *shapeNode) take(b []byte, i int) *shapeBranch {
+// choose picks the branch whose literal may stand at b[i].
+func (n *shapeNode) choose(b []byte, i int) *shapeBranch {
 	w := load(b, i+n.at)
 	for _, branch := range n.branches {
-		if w&branch.mask == branch.key && branch.stands(b, i) {
+		if w&branch.mask == branch.key && (!branch.rival || branch.stands(b, i)) {
 			return branch
 		}
 	}
@@ -144,14 +191,13 @@ func (n *shapeNode) take(b []byte, i int) *shapeBranch {
 
 // stands reports whether the branch's literal stands at b[i].
 func (n *shapeBranch) stands(b []byte, i int) bool {
-	b = b[i:]
 	for _, w := range n.words {
-		if len(b) < 8 || load8(b) != w {
+		if i < 0 || i > len(b)-8 || load8(b[i:]) != w {
 			return false
 		}
-		b = b[8:]
+		i += 8
 	}
-	return load(b, 0)&n.restMask == n.rest
+	return load(b, i)&n.restMask == n.rest
 }
 
 // lineEnd is the index behind the line end at b[i], or i when b ends there; 0 when the line goes on.
@@ -204,32 +250,17 @@ func (s *shapes) fix(c *shapeConst, f *Frame) {
 	f.More = m
 }
 
-// number takes the integer n, written as b. Integers of more digits than are sure to fit are for the decoder, and so are
-// leading zeros.
-func (s *shapes) number(m member, n int64, b []byte, f *Frame) bool {
-	if len(b) > 1 && b[0] == '0' {
-		return false
-	}
+// number takes the integer n, written as b, of a rare member.
+func (s *shapes) number(m member, n int64, b []byte, f *Frame) {
 	switch m {
-	case mMono:
-		f.At.Mono(n)
-	case mID:
-		f.ID = b
-	case mBytes:
-		f.Bytes = n
-	case mRows:
-		f.Rows = n
 	case mSeq:
 		more := s.extra()
 		more.Seq, more.HasSeq = n, true
 	case mRequestID, mToken:
 		s.token(m, b, f)
 	case mConn, mExchange, mPID:
-		s.text(m, b, f)
-	default:
-		return false
+		s.label(m, b)
 	}
-	return true
 }
 
 func (s *shapes) token(m member, b []byte, f *Frame) {
@@ -243,19 +274,30 @@ func (s *shapes) token(m member, b []byte, f *Frame) {
 	}
 }
 
-func (s *shapes) text(m member, b []byte, f *Frame) {
+// text takes a string, b[i:end], that is a token or the text of a rare member.
+func (s *shapes) text(branch *shapeBranch, b []byte, i, end int, f *Frame) bool {
+	if branch.form == text {
+		s.label(branch.value, b[i:end:end])
+		return true
+	}
+	if end >= len(b) {
+		return false
+	}
+	s.token(branch.value, b[i-1:end+1:end+1], f)
+	return true
+}
+
+// label takes the text of a rare member.
+func (s *shapes) label(m member, b []byte) {
+	more := s.extra()
 	switch m {
-	case mName:
-		f.Name = b
-	case mSession:
-		f.Session = b
 	case mClock:
-		s.extra().Clock = b
+		more.Clock = b
 	case mConn:
-		s.extra().Conn = b
+		more.Conn = b
 	case mExchange:
-		s.extra().Exchange = b
+		more.Exchange = b
 	case mPID:
-		s.extra().PID = b
+		more.PID = b
 	}
 }

@@ -52,7 +52,10 @@ func (n *shapeNode) branch(literal []byte, form form, m member) *shapeBranch {
 	for ; len(literal) >= 8; literal = literal[8:] {
 		b.words = append(b.words, load8(literal))
 	}
-	b.rest, b.restMask = load(literal, 0), lowBytes(len(literal))
+	b.rest, b.restMask, b.restSize = load(literal, 0), lowBytes(len(literal)), len(literal)
+	if form == token {
+		b.stop = highs
+	}
 	n.branches = append(n.branches, b)
 	slices.SortStableFunc(n.branches, func(a, b *shapeBranch) int { return len(b.literal) - len(a.literal) })
 	n.split()
@@ -73,6 +76,10 @@ func (n *shapeNode) split() {
 		rest := []byte(b.literal[n.at:])
 		b.key, b.mask = load(rest, 0), lowBytes(len(rest))
 	}
+	for i, b := range n.branches {
+		b.rival = slices.ContainsFunc(n.branches[i+1:], func(c *shapeBranch) bool { return b.key == c.key&b.mask })
+	}
+	n.first, n.many = n.branches[0], len(n.branches) > 1
 }
 
 // common is the length of the beginning that a and b share.

@@ -17,12 +17,13 @@ func load8(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
 // load is the word at b[i], with zeros for what lies behind the end of b.
 func load(b []byte, i int) uint64 {
-	if i+8 <= len(b) {
+	if i >= 0 && i <= len(b)-8 {
 		return load8(b[i:])
 	}
 	return loadEnd(b, i)
 }
 
+//go:noinline
 func loadEnd(b []byte, i int) uint64 {
 	var w [8]byte
 	if i < len(b) {
@@ -39,6 +40,9 @@ func lowBytes(n int) uint64 {
 	return 1<<(8*n) - 1
 }
 
+// firstByte is the index of the first byte that is marked; 8 when none is.
+func firstByte(hits uint64) int { return bits.TrailingZeros64(hits) / 8 }
+
 // special marks the first quote, backslash or control character of w.
 func special(w uint64) uint64 {
 	quote, slash := w^(ones*'"'), w^(ones*'\\')
@@ -46,7 +50,7 @@ func special(w uint64) uint64 {
 }
 
 // plain counts the bytes of w, from its low end, before the first quote, backslash or control character; 8 when w has none.
-func plain(w uint64) int { return bits.TrailingZeros64(special(w)) / 8 }
+func plain(w uint64) int { return firstByte(special(w)) }
 
 // textEnd is the index of the first quote, backslash, control character, or byte with a bit of stop, from b[i] on; len(b) if
 // there is none.
@@ -54,7 +58,7 @@ func textEnd(b []byte, i int, stop uint64) int {
 	for {
 		w := load(b, i) // the zeros behind the end are control characters
 		if hit := special(w) | w&stop; hit != 0 {
-			return i + bits.TrailingZeros64(hit)/8
+			return i + firstByte(hit)
 		}
 		i += 8
 	}
@@ -62,7 +66,7 @@ func textEnd(b []byte, i int, stop uint64) int {
 
 // digitCount counts the digits that a word begins with. x is the word less zeros.
 func digitCount(x uint64) int {
-	return bits.TrailingZeros64((x|(x+ones*0x76))&highs) / 8
+	return firstByte((x | (x + ones*0x76)) & highs)
 }
 
 // digitValue is the value of the first n digits of a word, n from 1 to 8. x is the word less zeros.
@@ -77,15 +81,16 @@ func digitValue(x uint64, n int) int64 {
 func digits(b []byte, i int) (n int64, end int) {
 	x := load(b, i) ^ zeros
 	count := digitCount(x)
-	if count < 8 {
-		if count == 0 {
-			return 0, i
-		}
-		return digitValue(x, count), i + count
+	if count == 8 {
+		return moreDigits(b, i+8, digitValue(x, 8))
 	}
-	return moreDigits(b, i+8, digitValue(x, 8))
+	if count == 0 {
+		return 0, i
+	}
+	return digitValue(x, count), i + count
 }
 
+// moreDigits reads up to ten digits at b[i] that follow others, whose value is n.
 func moreDigits(b []byte, i int, n int64) (int64, int) {
 	x := load(b, i) ^ zeros
 	count := digitCount(x)
@@ -99,6 +104,16 @@ func moreDigits(b []byte, i int, n int64) (int64, int) {
 		}
 	}
 	return n, i
+}
+
+// digitsEnd is the index behind the digits at b[i].
+func digitsEnd(b []byte, i int) int {
+	for {
+		n := digitCount(load(b, i) ^ zeros)
+		if i += n; n < 8 {
+			return i
+		}
+	}
 }
 
 var powers = [...]int64{1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000}

@@ -1,0 +1,155 @@
+package frame
+
+// Passing over a value is most of the work on a log that keeps payloads. These functions know what is right and nothing of
+// what is wrong: 0 sends the value to the scanner, which tells where and why it stops.
+
+// passedLevels is how deep passOver follows a value: one bit a level.
+const passedLevels = 64
+
+// passOver is the index behind the JSON value at b[i]; 0 when there is none, or it nests deeper than passedLevels.
+func passOver(b []byte, i int) int {
+	objects, depth := uint64(0), 0 // the innermost level is the lowest bit; set: an object
+	for {
+		if i = pastSpace(b, i); i >= len(b) {
+			return 0
+		}
+		switch c := b[i]; c {
+		case '"':
+			i = stringEnd(b, i+1)
+		case '{', '[':
+			if depth++; depth > passedLevels {
+				return 0
+			}
+			objects = objects<<1 | uint64(c>>5&1)
+			i = pastSpace(b, i+1)
+			if i < len(b) && b[i] == c+2 {
+				break // it is empty, and closed below
+			}
+			if objects&1 == 1 {
+				if i = keyEnd(b, i); i == 0 {
+					return 0
+				}
+			}
+			continue
+		default:
+			i = scalarEnd(b, i)
+		}
+		if i == 0 {
+			return 0
+		}
+		for { // behind a value: close levels until there is a comma
+			if depth == 0 {
+				return i
+			}
+			if i = pastSpace(b, i); i >= len(b) {
+				return 0
+			}
+			c := b[i]
+			i++
+			if c == ',' {
+				break
+			}
+			if c != ']'+byte(objects&1)<<5 {
+				return 0
+			}
+			objects >>= 1
+			depth--
+		}
+		if objects&1 == 1 {
+			if i = keyEnd(b, i); i == 0 {
+				return 0
+			}
+		}
+	}
+}
+
+func pastSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// keyEnd is the index behind the name and the colon at b[i]; 0 when there are none.
+func keyEnd(b []byte, i int) int {
+	if i = pastSpace(b, i); i >= len(b) || b[i] != '"' {
+		return 0
+	}
+	if i = stringEnd(b, i+1); i == 0 {
+		return 0
+	}
+	if i = pastSpace(b, i); i >= len(b) || b[i] != ':' {
+		return 0
+	}
+	return i + 1
+}
+
+// shortEscape tells the bytes that make an escape of two with a backslash.
+var shortEscape = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+
+// stringEnd is the index behind the quote that ends the string whose text begins at b[i]; 0 when there is none.
+func stringEnd(b []byte, i int) int {
+	for {
+		hit := special(load(b, i)) // zeros behind the end of b are control characters
+		if hit == 0 {
+			i += 8
+			continue
+		}
+		if i += firstByte(hit); i >= len(b) {
+			return 0
+		}
+		switch b[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			if i+1 < len(b) && shortEscape[b[i+1]] {
+				i += 2
+				continue
+			}
+			n := escapeLen(b[i:])
+			if n == 0 {
+				return 0
+			}
+			i += n
+		default:
+			return 0
+		}
+	}
+}
+
+// scalarEnd is the index behind the number or the word at b[i]; 0 when there is none.
+func scalarEnd(b []byte, i int) int {
+	s := scanner{b: b, i: i}
+	if c := b[i]; c == '-' || c-'0' <= 9 {
+		return numberEnd(b, i)
+	}
+	if s.scalar() != fine {
+		return 0
+	}
+	return s.i
+}
+
+// numberEnd is the index behind the number at b[i]; 0 when there is none.
+func numberEnd(b []byte, i int) int {
+	if b[i] == '-' {
+		i++
+	}
+	start := i
+	if i = digitsEnd(b, i); i == start || b[start] == '0' && i > start+1 {
+		return 0
+	}
+	if i < len(b) && b[i] == '.' {
+		if start, i = i+1, digitsEnd(b, i+1); i == start {
+			return 0
+		}
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		if start, i = i, digitsEnd(b, i); i == start {
+			return 0
+		}
+	}
+	return i
+}
