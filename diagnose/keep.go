@@ -21,7 +21,7 @@ func (d *Diagnosis) Keep(ctx context.Context, path, program string, sets []inges
 	if err := d.keepable(ctx, path, sets); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".mcpdiag-*")
 	if err != nil {
 		return cannotKeep(path, err)
 	}
@@ -74,6 +74,9 @@ func (d *Diagnosis) keepable(ctx context.Context, path string, sets []ingest.Set
 				return err
 			}
 		}
+	}
+	if abs, err := filepath.Abs(path); err != nil || strings.Contains(abs, "?") { // it would put its log in another place
+		return &ingest.InputError{Path: path, What: "DuckDB takes no path with a question mark in it", Hint: "name another file"}
 	}
 	if _, err := os.Lstat(path + ".wal"); err == nil {
 		return &ingest.InputError{Path: path, What: path + ".wal is there: the file is open in another program, or was left so", Hint: "close it there, or name another file"}

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -190,7 +191,10 @@ func edges(d time.Duration) [2]time.Duration {
 	}
 	for decade := time.Microsecond; ; decade *= 10 {
 		for _, e := range [][2]time.Duration{{decade, 2 * decade}, {2 * decade, 5 * decade}, {5 * decade, 10 * decade}} {
-			if d < e[1] || e[1] <= 0 || e[1] > 1<<61 {
+			if e[1] < e[0] { // nanoseconds end here
+				e[1] = math.MaxInt64
+			}
+			if d < e[1] || e[1] == math.MaxInt64 {
 				return e
 			}
 		}

@@ -158,7 +158,7 @@ func (d *Diagnosis) otherCauses() map[Half]string {
 			continue
 		}
 		switch name := c.Causes[0].Name; name {
-		case MaxLineLength, RequestTooLarge, NoneCanBeTold, ReaderStopped: // a reader may stop at a frame that is too long
+		case MaxLineLength, RequestTooLarge, None, ReaderStopped: // a reader may stop at a frame that is too long
 		default:
 			found[c.Sent] = name
 		}

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	_ "embed" // for the tables
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"sync"
 	"unicode/utf8"
 	"unsafe"
@@ -32,21 +34,15 @@ func Keep(ctx context.Context, conn *Conn, logs []*Log, sets []Set, o Options) e
 		return errors.New("this version of the DuckDB driver keeps its chunks elsewhere")
 	}
 	var feeds []*frameFeed
+	var tasks []task
 	for _, set := range sets {
-		feeds = append(feeds, &frameFeed{vectors: v, logs: logs, set: set, options: o, columns: frameColumns()})
+		feed := &frameFeed{vectors: v, logs: logs, set: set, options: o, columns: frameColumns()}
+		feeds = append(feeds, feed)
+		tasks = append(tasks, feed.insert)
 	}
-	if err := registerKept(conn, v, feeds, logs); err != nil {
-		return err
-	}
-	var tasks []func(context.Context, *sql.Conn) error
-	for i, feed := range feeds {
-		tasks = append(tasks, func(ctx context.Context, c *sql.Conn) error { return feed.insert(ctx, c, uint32(i)) })
-	}
-	for i := range logs {
-		tasks = append(tasks, func(ctx context.Context, c *sql.Conn) error {
-			_, err := c.ExecContext(ctx, insertHalves, uint32(i))
-			return err
-		})
+	for _, l := range logs {
+		feed := &halfFeed{vectors: v, log: l, nth: l.nthInFile(), columns: halfKeptColumns()}
+		tasks = append(tasks, feed.insert)
 	}
 	if err := conn.atOnce(ctx, tasks); err != nil {
 		return err
@@ -54,9 +50,12 @@ func Keep(ctx context.Context, conn *Conn, logs []*Log, sets []Set, o Options) e
 	return unchanged(feeds, logs)
 }
 
+// task is work on a connection of its own.
+type task func(context.Context, *sql.Conn) error
+
 // atOnce runs the tasks side by side, each on a connection of its own, since one insert keeps one core busy. The first error
 // ends them all.
-func (c *Conn) atOnce(ctx context.Context, tasks []func(context.Context, *sql.Conn) error) error {
+func (c *Conn) atOnce(ctx context.Context, tasks []task) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var running sync.WaitGroup
@@ -76,28 +75,18 @@ func (c *Conn) atOnce(ctx context.Context, tasks []func(context.Context, *sql.Co
 	return context.Cause(ctx)
 }
 
-// registerKept makes the rows visible as the table functions `kept_frames(set)` and `kept_halves(log)`.
-func registerKept(conn *Conn, v vectors, feeds []*frameFeed, logs []*Log) error {
-	err := registerNumbered(conn, "kept_frames", func(i uint32) duckdb.ChunkTableSource { return feeds[i] })
+// insertFrom adds the rows of a source to a table of Kept. The query selects them from the table function in its %s, whose
+// name is used once: a database keeps the first function of a name.
+func insertFrom(ctx context.Context, c *sql.Conn, source duckdb.ChunkTableSource, query string, args ...any) error {
+	name := fmt.Sprintf("kept_%016x", rand.Uint64())
+	err := duckdb.RegisterTableUDF(c, name, duckdb.ChunkTableFunction{
+		BindArguments: func(map[string]any, ...any) (duckdb.ChunkTableSource, error) { return source, nil },
+	})
 	if err != nil {
 		return err
 	}
-	return registerNumbered(conn, "kept_halves", func(i uint32) duckdb.ChunkTableSource {
-		return &halfFeed{vectors: v, log: logs[i], nth: logs[i].nthInFile(), columns: halfKeptColumns()}
-	})
-}
-
-func registerNumbered(conn *Conn, name string, source func(uint32) duckdb.ChunkTableSource) error {
-	number, err := duckdb.NewTypeInfo(duckdb.TYPE_UINTEGER)
-	if err != nil {
-		return err
-	}
-	return duckdb.RegisterTableUDF(conn.c, name, duckdb.ChunkTableFunction{
-		Config: duckdb.TableFunctionConfig{Arguments: []duckdb.TypeInfo{number}},
-		BindArguments: func(_ map[string]any, args ...any) (duckdb.ChunkTableSource, error) {
-			return source(args[0].(uint32)), nil
-		},
-	})
+	_, err = c.ExecContext(ctx, fmt.Sprintf(query, name), args...)
+	return err
 }
 
 // column is a column of a table function whose rows are made from a T.

@@ -12,7 +12,7 @@ import (
 	"mcpdiag/ingest/frame"
 )
 
-const insertFrames = "INSERT INTO kept.frames BY NAME SELECT * REPLACE (list_extract($1::VARCHAR[], file + 1) AS file) FROM kept_frames($2::UINTEGER)"
+const insertFrames = "INSERT INTO kept.frames BY NAME SELECT * REPLACE (list_extract($1::VARCHAR[], file + 1) AS file) FROM %s()"
 
 // frameFeed scans a set in a goroutine of its own, which fills the chunks that the database asks for.
 type frameFeed struct {
@@ -34,15 +34,15 @@ type frameFeed struct {
 	none    frame.More
 }
 
-// insert adds the records of the feed's set, which is set number i, to `frames`.
-func (f *frameFeed) insert(ctx context.Context, c *sql.Conn, i uint32) error {
+// insert adds the records of the feed's set to `frames`.
+func (f *frameFeed) insert(ctx context.Context, c *sql.Conn) error {
 	ctx, stop := context.WithCancel(ctx)
 	f.ctx = ctx
 	var paths []string
 	for _, s := range f.set.Sources {
 		paths = append(paths, strings.ToValidUTF8(s.Label, "\uFFFD"))
 	}
-	_, err := c.ExecContext(ctx, insertFrames, paths, i)
+	err := insertFrom(ctx, c, f, insertFrames, paths)
 	stop() // a failed insert asks for no more chunks
 	f.running.Wait()
 	if f.err != nil && !errors.Is(f.err, context.Canceled) {

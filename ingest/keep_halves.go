@@ -1,12 +1,19 @@
 package ingest
 
 import (
+	"context"
+	"database/sql"
+
 	"github.com/duckdb/duckdb-go/v2"
 
 	"mcpdiag/ingest/frame"
 )
 
-const insertHalves = "INSERT INTO kept.halves BY NAME SELECT * FROM kept_halves($1::UINTEGER)"
+const insertHalves = "INSERT INTO kept.halves BY NAME SELECT * FROM %s()"
+
+func (h *halfFeed) insert(ctx context.Context, c *sql.Conn) error {
+	return insertFrom(ctx, c, h, insertHalves)
+}
 
 // halfFeed serves the halves of one log in order.
 type halfFeed struct {

@@ -85,6 +85,7 @@ type Stretch struct {
 	groups   map[string]*Group
 	tokensOf map[string]uint32
 	idle     idle
+	asked    bool // the client has sent a request
 	counted  bool // the client's ids so far: the lowest and the latest
 	least    idRef
 	previous idRef

@@ -33,6 +33,7 @@ func (l *folder) stretch(f *frame.Frame) *Stretch {
 		s.Number, s.key = l.count, key
 		l.unnamed[key] = s
 	}
+	s.asks(f)
 	l.latest = s
 	return s
 }
@@ -53,35 +54,33 @@ func (l *folder) begin(f *frame.Frame) *Stretch {
 
 // cuts reports whether the record starts a new connection in the unnamed stretch s.
 func (l *folder) cuts(s *Stretch, f *frame.Frame) bool {
-	switch f.Kind {
-	case frame.Open:
+	switch {
+	case f.Kind == frame.Open:
 		return s.Records > 0
-	case frame.Request:
-		if string(f.Method) == "initialize" && f.Dir == frame.C2S {
-			return s.counted || s.EOF != [2]uint32{}
-		}
-		if f.Dir == frame.C2S {
-			return s.restarts(f.ID)
-		}
-	}
-	return false
-}
-
-// restarts follows the client's ids: strictly below the one before and equal to the lowest seen, after an eof, they have
-// started again.
-func (s *Stretch) restarts(id frame.ID) bool {
-	n, ok := smallID(id)
-	if !ok {
+	case f.Kind != frame.Request || f.Dir != frame.C2S:
 		return false
 	}
-	again := s.counted && (s.EOF[0] != 0 || s.EOF[1] != 0) && n < s.previous && n == s.least
-	if !again {
+	return s.asked && string(f.Method) == "initialize" || s.restarts(f.ID)
+}
+
+// restarts reports whether the client's ids start again: below the one before and equal to the lowest seen, after an eof.
+func (s *Stretch) restarts(id frame.ID) bool {
+	n, ok := smallID(id)
+	return ok && s.counted && s.EOF != [2]uint32{} && n < s.previous && n == s.least
+}
+
+// asks follows the client's requests, for cuts.
+func (s *Stretch) asks(f *frame.Frame) {
+	if f.Kind != frame.Request || f.Dir != frame.C2S {
+		return
+	}
+	s.asked = true
+	if n, ok := smallID(f.ID); ok {
 		if !s.counted || n < s.least {
 			s.least = n
 		}
 		s.counted, s.previous = true, n
 	}
-	return again
 }
 
 // cut ends a stretch: what was outstanding in it will not be answered in it.

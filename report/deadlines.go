@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,27 +19,28 @@ func Deadlines(w io.Writer, all []*diagnose.Patience, s Style) error {
 		logs = append(logs, one.Log)
 	}
 	p.short = shortNames(&diagnose.Diagnosis{Logs: logs})
+	asked := slices.ContainsFunc(all, func(one *diagnose.Patience) bool { return one.Calls > 0 })
 	for k, one := range all {
 		if k > 0 {
 			p.line("")
 		}
 		p.source(one.Log)
-		p.patience(one)
+		if one.Calls > 0 {
+			p.patience(one)
+		} else if !asked {
+			side := one.Log.Side
+			p.hang("", fmt.Sprintf("The %s asked nothing in its log. Deadlines are the requester's: give the %s's log.", side, side.Peer()))
+		}
 	}
 	return p.err
 }
 
 func (p *printer) patience(w *diagnose.Patience) {
-	side := w.Log.Side
-	if w.Calls == 0 {
-		p.hang("", fmt.Sprintf("The %s asked nothing in its log. Deadlines are the requester's: give the %s's log.", side, side.Peer()))
-		return
-	}
 	for k := range w.Clusters {
 		p.deadline(&w.Clusters[k])
 	}
 	if len(w.Clusters) == 0 {
-		p.hang("", fmt.Sprintf("No deadline shows: none of %s of the %s ended in a cancel whose time is known.", count(w.Calls, "call"), side))
+		p.hang("", fmt.Sprintf("No deadline shows: none of %s of the %s ended in a cancel whose time is known.", count(w.Calls, "call"), w.Log.Side))
 		p.line("")
 	}
 	p.idleGiveUps(w)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -59,17 +60,15 @@ func runFrames(ctx context.Context, e *env, f *framesFlags, args []string) error
 	w := &framesWriter{printer: printer, complaints: complaints{w: e.stderr}}
 	for _, arg := range args {
 		set := ingest.Set{Sources: []ingest.Source{ingest.ParseSource(arg)}, Side: side}
-		if err := w.log(ctx, set, ingest.Options{Dialect: f.dialect, Stdin: e.stdin}); err != nil {
-			return err
+		if err = w.log(ctx, set, ingest.Options{Dialect: f.dialect, Stdin: e.stdin}); err != nil {
+			break // what the logs before it said is written all the same
 		}
 	}
-	if err := printer.finish(); err != nil {
-		return err
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
+	err = errors.Join(err, printer.finish(), out.Flush())
 	w.complaints.rest()
+	if err != nil {
+		return err
+	}
 	return w.unread
 }
 

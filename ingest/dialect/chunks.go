@@ -12,7 +12,10 @@ import (
 // streams puts the chunks of a byte recorder together again, one stream for each process or connection and direction. A chunk
 // is what one read(2) gave: frames are cut anywhere, and several may stand in one. A line is a frame once its LF is there, at
 // the time of the chunk that brought it.
-type streams struct{ open map[string]*stream }
+type streams struct {
+	open map[string]*stream
+	http bool // one of them was HTTP, so all are
+}
 
 // stream is one direction of one connection.
 type stream struct {
@@ -83,6 +86,7 @@ func (s *streams) chunk(rec record, f frame.Frame, b *Batch) {
 	}
 	data = st.align(off, data, &f, b)
 	st.feed(data, &f, b)
+	s.http = s.http || st.http
 	if size, ok := rec.number(sizeNames); ok && off+size > st.next {
 		st.lose(&f, b) // the recorder kept less than it read
 		st.next = off + size
@@ -210,7 +214,7 @@ func messages(line []byte) (objects [][]byte) {
 func (s *streams) flush(f frame.Frame, b *Batch) bool {
 	st := s.open[streamKey(&f)]
 	if st == nil {
-		return true
+		return !s.http
 	}
 	if f.Side == frame.NoSide {
 		f.Side = frame.Proxy
@@ -289,11 +293,12 @@ type ticks struct {
 var wallNames = []string{"wall", "ts", "timestamp", "time", "@timestamp", "ts_ms", "startedAt", "startedDateTime", "ms"}
 
 var monoNames = []struct {
-	name string
-	unit int64 // ns; 0 when the name does not tell
+	name   string
+	unit   int64 // ns; 0 when the name does not tell
+	either bool  // the name may also be that of a wall time
 }{
-	{"mono_ns", 1}, {"monotonic_ns", 1}, {"mono_us", 1e3}, {"mono_ms", 1e6}, {"elapsed_ms", 1e6}, {"ms", 1e6},
-	{"mono_s", 1e9}, {"mono", 0}, {"monotonic", 0}, {"ts", 0},
+	{"mono_ns", 1, false}, {"monotonic_ns", 1, false}, {"mono_us", 1e3, false}, {"mono_ms", 1e6, false}, {"elapsed_ms", 1e6, false},
+	{"mono_s", 1e9, false}, {"mono", 0, false}, {"monotonic", 0, false}, {"ms", 1e6, true}, {"ts", 0, true},
 }
 
 func (t *ticks) read(rec record, at *frame.Instant) {
@@ -304,7 +309,7 @@ func (t *ticks) read(rec record, at *frame.Instant) {
 	}
 	for _, m := range monoNames {
 		v := rec[m.name]
-		if len(v) == 0 || v[0]-'0' > 9 || epochUnit(v) != 0 && m.unit != 1 {
+		if len(v) == 0 || v[0]-'0' > 9 || m.either && epochUnit(v) != 0 {
 			continue
 		}
 		unit := m.unit

@@ -201,9 +201,10 @@ func (r *jsonlReader) crossing(rec record, e deed, f frame.Frame, b *Batch) fram
 		r.readError(err, f, b)
 		return frame.NoReason
 	}
-	text, quoted := rec.payload()
+	text, length := rec.payload()
 	whole := text != nil && frame.DecodeMessage(text, &f) == frame.NoReason
 	size, sized := rec.number(sizeNames)
+	sized = sized && length <= len(text) // else it is the size of what stands around the message
 	if text != nil && !whole && (!sized || size > int64(len(text))) {
 		frame.DecodeCut(text, &f)
 	}
@@ -214,7 +215,7 @@ func (r *jsonlReader) crossing(rec record, e deed, f frame.Frame, b *Batch) fram
 		}
 		f.Kind, f.Extra().Raw = frame.Invalid, text[:min(len(text), teeRaw)]
 	}
-	f.Bytes = r.size(size, sized, text, quoted, whole)
+	f.Bytes = r.size(size, sized, text, whole && length >= 0)
 	r.direct(e, &f)
 	if f.Dir == frame.NoDir {
 		return frame.BadSideOrDir
@@ -260,8 +261,8 @@ func (r *jsonlReader) members(rec record, f *frame.Frame) {
 }
 
 // size is the frame's size with its line end. Some recorders measure the JSON text alone; that shows where the text is whole.
-func (r *jsonlReader) size(n int64, told bool, text []byte, quoted, whole bool) int64 {
-	if quoted && whole {
+func (r *jsonlReader) size(n int64, told bool, text []byte, whole bool) int64 {
+	if whole {
 		length := int64(len(bytes.TrimRight(text, "\r\n")))
 		if !told {
 			return length + 1

@@ -96,21 +96,21 @@ func (r record) id(names []string) frame.ID {
 	return nil
 }
 
-// payload is the text of the frame that the record carries: an object, or a string that holds one. quoted tells that it is a
-// string, whose length is that of the frame.
-func (r record) payload() (text []byte, quoted bool) {
+// payload is the text of the frame that the record carries: an object, or a string that holds one. length is the string's,
+// and -1 for an object, whose text is the recorder's own.
+func (r record) payload() (text []byte, length int) {
 	for _, n := range payloadNames {
 		switch v := r[n]; {
 		case len(v) == 0 || n == "b64":
 		case v[0] == '{':
-			return v, false
+			return v, -1
 		case v[0] == '"':
 			if s := r.text([]string{n}); s != "" {
-				return eventData([]byte(s)), true
+				return eventData([]byte(s)), len(s)
 			}
 		}
 	}
-	return nil, false
+	return nil, -1
 }
 
 // eventData takes the message out of a server-sent event.

@@ -127,8 +127,8 @@ func (d *Decoder) Decode(line []byte, f *Frame) Reason {
 func (d *Decoder) Next(span []byte, f *Frame) int {
 	f.blank()
 	n := d.shapes.match(span, f)
-	if n == 0 && d.shapes.more != nil {
-		*d.shapes.more = More{}
+	if n == 0 {
+		d.shapes.giveUp()
 	}
 	return n
 }

@@ -11,7 +11,7 @@ type shapes struct {
 	root  shapeNode
 	count int
 	last  lastWall
-	more  *More // for the next line that needs one; blank, unless a line that was given up has written to it
+	mores []More // the first is for the next line that needs one; it is blank unless a line that was given up has written to it
 }
 
 // shapeNode is what may follow a value.
@@ -230,10 +230,17 @@ func skipValue(b []byte, i int) int {
 
 // extra is where the rare members of the line go.
 func (s *shapes) extra() *More {
-	if s.more == nil {
-		s.more = new(More)
+	if len(s.mores) == 0 {
+		s.mores = make([]More, 16) // few enough that whoever keeps one keeps little
 	}
-	return s.more
+	return &s.mores[0]
+}
+
+// giveUp forgets what a line that no shape fits has written.
+func (s *shapes) giveUp() {
+	if len(s.mores) > 0 {
+		s.mores[0] = More{}
+	}
 }
 
 // fix writes what the shape fixes.
@@ -244,7 +251,7 @@ func (s *shapes) fix(c *shapeConst, f *Frame) {
 		return
 	}
 	m := s.extra()
-	s.more = nil
+	s.mores = s.mores[1:]
 	m.ResultType, m.Era, m.ToolError = c.more.ResultType, c.more.Era, c.more.ToolError
 	m.Code, m.HasCode, m.Status, m.HasStatus = c.more.Code, c.more.HasCode, c.more.Status, c.more.HasStatus
 	f.More = m

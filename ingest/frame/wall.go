@@ -12,20 +12,28 @@ type lastWall struct {
 // read reads the time at b[i] up to its quote, whose index it returns; 0 when it is none.
 func (l *lastWall) read(b []byte, i int, t *Instant) int {
 	const room = 20 + 9 + 8
-	if len(b)-i < room {
+	if l.mask == 0 || len(b)-i < room { // no second is remembered, or too few bytes are left to look at blindly
 		return l.parse(b, i, t)
 	}
 	p := b[i : i+room]
 	if load8(p) != l.second[0] || load8(p[8:]) != l.second[1] || load8(p[11:]) != l.second[2] || p[19] != '.' {
 		return l.parse(b, i, t)
 	}
-	n, end := digits(p, 20)
-	if uint(end-21) >= 9 || load(p, end)&l.mask != l.zone {
+	x := load8(p[20:]) ^ zeros
+	count := digitCount(x)
+	if count == 0 {
 		return l.parse(b, i, t)
 	}
-	t.sec, t.nsec = l.at.sec, int32(n*powers[29-end])
+	n := digitValue(x, count)
+	if last := p[28] - '0'; count == 8 && last <= 9 {
+		n, count = n*10+int64(last), 9
+	}
+	if load(p, 20+count)&l.mask != l.zone {
+		return l.parse(b, i, t)
+	}
+	t.sec, t.nsec = l.at.sec, int32(n*powers[9-count])
 	t.has |= l.at.has
-	return i + end + l.zoneLen
+	return i + 20 + count + l.zoneLen
 }
 
 // parse reads any time, and remembers it.

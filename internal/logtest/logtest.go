@@ -70,7 +70,11 @@ func record(side frame.Side, line string) string {
 			b.WriteByte(',')
 		}
 		if !json.Valid([]byte(value)) {
-			value = fmt.Sprintf("%q", value)
+			text, err := json.Marshal(value)
+			if err != nil {
+				panic(err)
+			}
+			value = string(text)
 		}
 		fmt.Fprintf(&b, "%q:%s", key, value)
 	}
