@@ -221,6 +221,9 @@ func (c *Call) FirstLine() string {
 	return Cite(h.Log, h.Log.FirstHalfLine(h.N))
 }
 
+// maxCandidates bounds how many of them are listed.
+const maxCandidates = 32
+
 // Candidates are the other calls that this one cannot be told from.
 func (c *Call) Candidates() []*Call {
 	var out []*Call
@@ -230,7 +233,7 @@ func (c *Call) Candidates() []*Call {
 		}
 		if g := h.Log.GroupOf(h.N); g != nil {
 			for _, m := range g.Members {
-				if m != h.N {
+				if m != h.N && len(out) < maxCandidates {
 					other := &Call{Requester: c.Requester}
 					if h == c.Sent {
 						other.Sent = Half{h.Log, m}

@@ -14,7 +14,7 @@ import (
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/internal/logtest"
+	"mcpdiag/samples/logtest"
 )
 
 // wanted is the want.json of a case.

@@ -8,7 +8,7 @@ import (
 
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/internal/logtest"
+	"mcpdiag/samples/logtest"
 )
 
 // sayPatience spells the clusters, and what is besides.

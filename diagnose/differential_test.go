@@ -11,7 +11,7 @@ import (
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/internal/logtest"
+	"mcpdiag/samples/logtest"
 )
 
 // naiveSQL finds the leaves of clean logs in the plainest way: no coverage, no copies, no reuse, ids that are unique in their

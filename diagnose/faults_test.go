@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"mcpdiag/diagnose"
-	"mcpdiag/internal/logtest"
+	"mcpdiag/samples/logtest"
 )
 
 // fault is the want.json of a fault that was provoked between real peers, both sides recorded by other recorders than ours.

@@ -198,7 +198,7 @@ const orphansKept = 10_000
 // findOrphans collects the answers whose request neither log has.
 func (d *Diagnosis) findOrphans(ctx context.Context) error {
 	rows, err := d.join.Conn.Query(ctx, `SELECT requester, coalesce(r_half, -1), coalesce(p_half, -1) FROM calls
-		WHERE (coalesce(r_facts, 0) | coalesce(p_facts, 0)) & 1 = 0 ORDER BY ALL LIMIT $1`, orphansKept)
+		WHERE (coalesce(r_facts, 0) | coalesce(p_facts, 0)) & 3 = 2 ORDER BY ALL LIMIT $1`, orphansKept)
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (d *Diagnosis) findOrphans(ctx context.Context) error {
 	}
 	if n > 0 {
 		f := d.add("orphan_response", "warning", firstHalf.Log, firstHalf.Log.FirstHalfLine(firstHalf.N),
-			fmt.Sprintf("%s to an id with which nobody asked, first id %s of %s (%s)", plural(n, "answer"), firstHalf.Log.ID(firstHalf.N), size(max(0, firstHalf.Log.Bytes(firstHalf.N, ingest.Answer))), firstHalf.answerLine()))
+			fmt.Sprintf("%s to an id with which nobody asked, first id %s (%s)", plural(n, "answer"), firstHalf.Log.ID(firstHalf.N), firstHalf.sizedLine()))
 		f.Calls = append(f.Calls, d.callOf(firstHalf.Log, firstHalf.N))
 	}
 	return rows.Err()

@@ -2,7 +2,7 @@
 --
 -- r is the requester's half, p the responder's. The facts are bits (ingest/halves.go): 1 request, 2 answer, 4 unsure (the
 -- answer may be there and not be shown), 8 ambiguous, 16 the other log knows the session, 32 young, 64 open by design,
--- 128 quiet, 256 short of answers, 512 shown; from 4096 on the outcome: 1 answered, 2 late, 3 cancelled, 4 refused.
+-- 128 quiet, 256 short of answers, 512 shown, 1024 gave up before any answer that may hide; from 4096 on the outcome: 1 answered, 2 late, 3 cancelled, 4 refused.
 --
 -- A half that is missing proves something only where its log covers: from the first call that both logs show, in the line
 -- order of the log that has the call, to the end; and not after the last shared call of a log whose tail is cut.
@@ -60,7 +60,9 @@ SELECT requester, r_half, p_half, q1, q2, q3,
        CASE WHEN ambiguous                          THEN (r | p) & 256 > 0
             WHEN r & 1 > 0 THEN
               CASE WHEN r // 4096 = 2               THEN true     -- late
-                   WHEN r & (2 | 4 | 64) > 0        THEN false    -- answered, perhaps answered, open by design
+                   WHEN r & (2 | 64) > 0            THEN false    -- answered; open by design
+                   WHEN r & 4 > 0 AND r & 1024 = 0 AND q2 IS NOT false
+                                                    THEN false    -- perhaps answered
                    WHEN r // 4096 = 0               THEN r & 32 = 0
                    ELSE true END
             WHEN p_has AND NOT r_has                THEN q2 IS false AND p & 64 = 0 AND (p // 4096 <> 0 OR p & 32 = 0)

@@ -10,6 +10,9 @@ import (
 	"mcpdiag/ingest/frame"
 )
 
+// someOf is how many of many are named.
+const someOf = 8
+
 func idReusedInFlight(s *scene) *Cause {
 	if !s.c.Ambiguous() {
 		return nil
@@ -21,14 +24,14 @@ func idReusedInFlight(s *scene) *Cause {
 		}
 		g := h.Log.GroupOf(h.N)
 		var lines, answers []string
-		for _, m := range g.Members {
+		for _, m := range g.Members[:min(len(g.Members), someOf)] {
 			what := h.Log.Name(m)
 			if what == "" {
 				what = h.Log.Method(m)
 			}
 			lines = append(lines, fmt.Sprintf("%s at %s", what, Cite(h.Log, h.Log.Line(m, ingest.Request))))
 		}
-		for _, n := range g.Answers {
+		for _, n := range g.Answers[:min(len(g.Answers), someOf)] {
 			answers = append(answers, Cite(h.Log, n))
 		}
 		text := fmt.Sprintf("id %s was used by %s at once (%s); ", s.c.ID(), plural(len(g.Members), "request"), strings.Join(lines, ", "))
@@ -97,8 +100,7 @@ func idTypeMismatch(s *scene) *Cause {
 	}
 	s.hint(IDTypeMismatch, h)
 	return found(IDTypeMismatch, func() string {
-		return fmt.Sprintf("%s: an answer with id %s (%s), the same digits as %s and another JSON type; nobody asked with that id",
-			h.answerLine(), h.Log.ID(h.N), size(h.Log.Bytes(h.N, ingest.Answer)), id)
+		return fmt.Sprintf("an answer with id %s (%s) has the same digits as %s and another JSON type; nobody asked with that id", h.Log.ID(h.N), h.sizedLine(), id)
 	})
 }
 
@@ -139,6 +141,14 @@ func truncated(a, b string) bool {
 
 func (s *scene) hint(kind string, h Half) {
 	s.c.Hints = append(s.c.Hints, Hint{kind, fmt.Sprintf("the answer with id %s may be this call's", h.Log.ID(h.N)), []string{h.answerLine()}})
+}
+
+// sizedLine cites an orphan's line, with its size where the log tells it.
+func (h Half) sizedLine() string {
+	if n := h.Log.Bytes(h.N, ingest.Answer); n != frame.Unknown {
+		return size(n) + ", " + h.answerLine()
+	}
+	return h.answerLine()
 }
 
 func (h Half) answerLine() string { return Cite(h.Log, h.Log.FirstHalfLine(h.N)) }

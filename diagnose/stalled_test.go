@@ -6,7 +6,7 @@ import (
 
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/internal/logtest"
+	"mcpdiag/samples/logtest"
 )
 
 // TestStalledNextToBadLines: a line that cannot be read may hide an answer, and only that takes the stall away. It hides none of

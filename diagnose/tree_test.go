@@ -9,7 +9,7 @@ import (
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/dialect"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/internal/logtest"
+	"mcpdiag/samples/logtest"
 )
 
 // triple is what the two logs show of call 5: its request read, its answer written, its answer read by the requester.

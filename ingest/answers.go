@@ -55,6 +55,9 @@ func (l *folder) close(s *Stretch, i uint32, f *frame.Frame) {
 	if f.Phase == frame.Queued {
 		h.Flags |= QueuedOnly
 	}
+	if f.Phase != frame.NoPhase {
+		l.fact(i).State = "answer " + f.Phase.String()
+	}
 	if f.Rows != frame.Unknown {
 		l.arena.served(i, true).rows = f.Rows + 1
 	}
@@ -64,6 +67,7 @@ func (l *folder) close(s *Stretch, i uint32, f *frame.Frame) {
 	if h.line[Request] != 0 {
 		l.settle(s, i)
 	}
+	delete(l.via, i)
 	if h.By == frame.Client && l.Side == frame.Client { // a server is silent by nature
 		s.idle.answered(i, f.At)
 	}
@@ -94,8 +98,13 @@ func (l *folder) repeatedPhase(i uint32, f *frame.Frame) bool {
 		return false
 	}
 	fact.State = "answer " + f.Phase.String()
+	h := l.arena.at(i)
 	if f.Phase != frame.Queued {
-		l.arena.at(i).Flags &^= QueuedOnly
+		h.Flags &^= QueuedOnly
+	}
+	if f.Phase == frame.Written { // the strongest word that a log of this side has
+		h.line[Answer] = 0
+		l.set(i, Answer, f)
 	}
 	return true
 }
@@ -252,7 +261,7 @@ func (l *folder) adopt(s *Stretch, i uint32, request *frame.Frame) {
 		}
 		d, timed := request.At.Sub(e.frame.At)
 		if near := timed && d <= window || !timed && request.Line-e.frame.Line <= noteLines; !near {
-			l.leftover(s, e)
+			l.apartFrom(s, i, e)
 			continue
 		}
 		if e.half >= 0 {
@@ -260,6 +269,19 @@ func (l *folder) adopt(s *Stretch, i uint32, request *frame.Frame) {
 		}
 		l.replay(s, i, &e.frame)
 	}
+}
+
+// apartFrom makes an event that stood too long before request i a half of its own, a use of the id before it.
+func (l *folder) apartFrom(s *Stretch, i uint32, e *waiting) {
+	if e.half >= 0 {
+		return // a repeated answer; noted when it came
+	}
+	h := l.arena.at(i)
+	k, orphan := l.open(s, h.By, e.frame.ID, i, true)
+	orphan.Nth, h.Nth = h.Nth, orphan.Nth
+	l.settle(s, k)
+	l.replay(s, k, &e.frame)
+	s.table.put(&l.arena, i)
 }
 
 func (l *folder) replay(s *Stretch, i uint32, f *frame.Frame) {

@@ -16,7 +16,7 @@ func (l *folder) handler(s *Stretch, f *frame.Frame) {
 		i, ok := l.find(s, f.Requester(), f.ID)
 		switch {
 		case ok && l.arena.at(i).Flags&Ambiguous != 0:
-			l.handleInGroup(s, i, f)
+			l.handleInGroup(i, f)
 		case ok && l.Line(i, pointOf(f)) == 0 && l.arena.at(i).Flags&Closed == 0:
 			l.handle(i, f)
 		default:
@@ -75,14 +75,15 @@ func (l *folder) handle(i uint32, f *frame.Frame) {
 
 // handleInGroup gives the event to the one member of the group that serves it: two requests with one id may still differ in
 // their tool.
-func (l *folder) handleInGroup(s *Stretch, i uint32, f *frame.Frame) {
+func (l *folder) handleInGroup(i uint32, f *frame.Frame) {
 	found, n := uint32(0), 0
-	for _, g := range l.groups {
-		for _, j := range g.Members {
-			if l.arena.at(j).Stretch == l.arena.at(i).Stretch && l.sameKey(j, l.arena.at(i)) && l.serves(j, f) && l.Line(j, pointOf(f)) == 0 {
-				found = j
-				n++
-			}
+	for _, j := range l.grouped[i].Members {
+		if n > 1 {
+			return
+		}
+		if l.serves(j, f) && l.Line(j, pointOf(f)) == 0 {
+			found = j
+			n++
 		}
 	}
 	if n == 1 {

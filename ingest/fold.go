@@ -19,6 +19,7 @@ type folder struct {
 	monotonic, wallOnly uint64 // records with a monotonic time, and with a wall time alone
 	writers             map[string]*writer
 	exchange            map[string]uint32 // open halves by HTTP exchange
+	via                 map[uint32]string // and their exchanges
 }
 
 // raceWindow is how far before its request an answer may stand and still be its answer: two writers race by microseconds,
@@ -116,7 +117,7 @@ func (l *folder) request(s *Stretch, f *frame.Frame) {
 	if len(s.Head) < HeadLen {
 		s.Head = append(s.Head, i)
 	}
-	l.requestFacts(s, i, h, f)
+	l.requestFacts(s, before, i, h, f)
 	if by == l.Side {
 		l.spoke(s, f, int64(i))
 		if pause, ok := f.At.Sub(s.LastAt); ok && pause >= longPause {
@@ -162,7 +163,7 @@ func (l *folder) find(s *Stretch, by frame.Side, id frame.ID) (uint32, bool) {
 }
 
 // requestFacts notes what few requests carry, and what their reuse of an id means.
-func (l *folder) requestFacts(s *Stretch, i uint32, h *Half, f *frame.Frame) {
+func (l *folder) requestFacts(s *Stretch, before, i uint32, h *Half, f *frame.Frame) {
 	if !f.ID.IsString() && !f.ID.IsInteger() {
 		l.note("id_not_integer", f.Line, int64(i))
 	}
@@ -181,32 +182,26 @@ func (l *folder) requestFacts(s *Stretch, i uint32, h *Half, f *frame.Frame) {
 		}
 		if key := exchangeOf(f); key != "" {
 			l.exchange[key] = i
+			l.via[i] = key
 		}
 	}
 	if h.Nth > 1 {
-		l.reused(s, i, h, f)
+		l.reused(s, before, i, h, f)
 	}
 }
 
 // reused settles what a second use of an id is: legal after the answer in 2026-07-28, a breach in legacy, and undecidable
 // while the first is outstanding and not given up.
-func (l *folder) reused(s *Stretch, i uint32, h *Half, f *frame.Frame) {
-	var rivals []uint32
-	for _, j := range s.open[h.By-frame.Client] {
-		if j != i && l.sameKey(j, h) && l.arena.at(j).line[Cancel] == 0 && !l.apart(j, f) {
-			rivals = append(rivals, j)
-		}
-	}
-	if len(rivals) == 0 {
+func (l *folder) reused(s *Stretch, before, i uint32, h *Half, f *frame.Frame) {
+	if !l.outstanding(before) || l.arena.at(before).line[Cancel] != 0 || l.apart(before, f) {
 		if h.Flags&Modern == 0 {
 			l.note("id_reused", f.Line, int64(i))
 		}
 		return
 	}
-	g := l.groupOf(s, rivals[0])
-	for _, j := range append(rivals, i) {
-		l.join(g, j)
-	}
+	g := l.groupOf(s, before)
+	l.join(g, before)
+	l.join(g, i)
 	l.note("id_reused_in_flight", f.Line, int64(i))
 }
 
@@ -216,16 +211,8 @@ func (l *folder) sameKey(j uint32, h *Half) bool {
 
 // apart reports whether the two requests came in different HTTP exchanges, whose answers cannot be confused.
 func (l *folder) apart(j uint32, f *frame.Frame) bool {
-	key := exchangeOf(f)
-	if key == "" {
-		return false
-	}
-	for k, i := range l.exchange {
-		if i == j {
-			return k != key
-		}
-	}
-	return false
+	key, other := exchangeOf(f), l.via[j]
+	return key != "" && other != "" && key != other
 }
 
 func exchangeOf(f *frame.Frame) string {
@@ -249,7 +236,6 @@ func (l *folder) groupOf(s *Stretch, j uint32) *Group {
 			s.groups = map[string]*Group{}
 		}
 		s.groups[key] = g
-		l.groups = append(l.groups, g)
 	}
 	return g
 }
@@ -259,6 +245,7 @@ func (l *folder) join(g *Group, j uint32) {
 	if h.Flags&Ambiguous == 0 {
 		h.Flags |= Ambiguous
 		g.Members = append(g.Members, j)
+		l.grouped[j] = g
 	}
 }
 

@@ -100,6 +100,7 @@ const (
 	factQuiet                 // its requester fell silent after it
 	factShort                 // its group of ambiguous requests got fewer answers than it has members
 	factShown                 // the user wants to see it
+	factGaveUp                // cancelled, and its answer can only have come after that
 	factOutcome   = 1 << 12   // three bits: Outcome
 )
 
@@ -253,7 +254,9 @@ func (h *halves) facts(l *Log, i uint32, half *Half) uint32 {
 	bit(h.align.Known[l.Side][half.Stretch], factKnown)
 	bit(h.shown(l, i), factShown)
 	if half.line[Answer] == 0 || half.Flags&QueuedOnly != 0 {
-		bit(l.Unsure(i), factUnsure)
+		unsure := l.Unsure(i)
+		bit(unsure, factUnsure)
+		bit(unsure && l.gaveUp(i, half), factGaveUp)
 		bit(l.Young(i, h.limits.Patience), factYoung)
 		bit(OpenByDesign(l.Method(i)), factDesign)
 	}
@@ -267,6 +270,12 @@ func (h *halves) facts(l *Log, i uint32, half *Half) uint32 {
 		bit(quiet >= h.limits.Quiet && quiet > 0, factQuiet)
 	}
 	return facts
+}
+
+// gaveUp reports whether half i was cancelled before any line in which its answer may hide.
+func (l *Log) gaveUp(i uint32, h *Half) bool {
+	line, blind := l.BlindLine(i)
+	return h.line[Cancel] != 0 && blind && line > h.line[Cancel] && h.Flags&LostAnswer == 0
 }
 
 func (h *halves) shown(l *Log, i uint32) bool {

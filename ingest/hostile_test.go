@@ -5,15 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/internal/logtest"
+	"mcpdiag/samples/logtest"
 )
 
 // expectedRead is what expected.json says of a file.
@@ -199,6 +201,19 @@ func TestNoFile(t *testing.T) {
 	logs, err := readPath(t, os.DevNull, ingest.Set{Side: frame.Server}, ingest.Options{})
 	if err != nil || logs[0].Records != 0 || logs[0].Side != frame.Server || len(logs[0].BadLines) != 0 {
 		t.Errorf("%s: %v", os.DevNull, err)
+	}
+}
+
+// TestReadError: a log whose reading fails half-way is no shorter log. Many rounds, since the reader and the fold race.
+func TestReadError(t *testing.T) {
+	text := strings.Repeat(logtest.Text(frame.Client, "0 > req 1\n5 < res 1"), 2000)
+	broken := errors.New("device on fire")
+	for range 40 {
+		in := io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken))
+		logs, err := readPath(t, "-", ingest.Set{Side: frame.Client}, ingest.Options{Stdin: in})
+		if err == nil || !strings.Contains(err.Error(), broken.Error()) {
+			t.Fatalf("%v, and %d records as if nothing had happened", err, logs[0].Records)
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/internal/logtest"
+	"mcpdiag/samples/logtest"
 )
 
 // TestFIFO reads from a pipe that is fed a few bytes at a time: a short read is no end.

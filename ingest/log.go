@@ -33,18 +33,18 @@ type Log struct {
 	Marks       []Mark
 	Notes       map[string]*Note
 
-	number uint16
-	files  []file
-	arena  arena
-	texts  texts
-	facts  map[uint32]*Fact
-	noFact Fact // of the halves that have none
-	groups []*Group
-	unseen []uint32 // lines where something may have been lost, ascending: bad lines, gaps, holes
-	mixed  bool     // some records have monotonic times and some do not
-	clock  uint16   // the monotonic clock of the record being folded
-	first  frame.Instant
-	last   frame.Instant
+	number  uint16
+	files   []file
+	arena   arena
+	texts   texts
+	facts   map[uint32]*Fact
+	noFact  Fact              // of the halves that have none
+	grouped map[uint32]*Group // the ambiguous halves
+	unseen  []uint32          // lines where something may have been lost, ascending: bad lines, gaps, holes
+	mixed   bool              // some records have monotonic times and some do not
+	clock   uint16            // the monotonic clock of the record being folded
+	first   frame.Instant
+	last    frame.Instant
 }
 
 // file is one file of a rotated set: the lines after `before` are its own.
@@ -198,17 +198,7 @@ func (l *Log) Fact(i uint32) *Fact {
 
 // GroupOf returns the requests that half i cannot be told from; nil when there are none.
 func (l *Log) GroupOf(i uint32) *Group {
-	if l.Half(i).Flags&Ambiguous == 0 {
-		return nil
-	}
-	for _, g := range l.groups {
-		for _, m := range g.Members {
-			if m == i {
-				return g
-			}
-		}
-	}
-	return nil
+	return l.grouped[i]
 }
 
 // Paths are the files of the set, as the user named them.

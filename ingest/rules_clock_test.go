@@ -8,7 +8,7 @@ import (
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/internal/logtest"
+	"mcpdiag/samples/logtest"
 )
 
 // TestClocks: times subtract only within one clock; the monotonic one when both ends have it.

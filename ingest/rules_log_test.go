@@ -7,7 +7,7 @@ import (
 
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/internal/logtest"
+	"mcpdiag/samples/logtest"
 )
 
 // repeatEach writes each line k times, step ms apart.

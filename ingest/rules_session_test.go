@@ -7,7 +7,7 @@ import (
 
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/internal/logtest"
+	"mcpdiag/samples/logtest"
 )
 
 // TestConnectionCuts: where one connection ends and the next starts, in logs that name no session.

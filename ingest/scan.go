@@ -95,8 +95,8 @@ func pipeline(ctx context.Context, spans *spanner, first *job, more bool, d *dia
 		ahead = make(chan *job, inFlight)
 		go decodeAhead(ctx, d, ahead, cores)
 	}
-	var readErr error
-	go func() { readErr = feed(ctx, spans, first, more, order, free, ahead) }()
+	failed := make(chan error, 1)
+	go func() { failed <- feed(ctx, spans, first, more, order, free, ahead) }()
 	cores <- struct{}{}
 	defer func() { <-cores }()
 	r := d.New()
@@ -114,7 +114,7 @@ func pipeline(ctx context.Context, spans *spanner, first *job, more bool, d *dia
 		}
 		free <- j
 	}
-	return readErr
+	return <-failed
 }
 
 // feed reads spans into free jobs and queues them, until the source ends or the context does.

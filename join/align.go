@@ -105,16 +105,15 @@ func (a *aligner) byAgreement(clients, servers []uint32) {
 		}
 		return place(list[i]) < place(list[j])
 	})
-	usedC, usedS := map[uint32]bool{}, map[uint32]bool{}
 	for _, k := range list {
-		if usedC[k.c] || usedS[k.s] {
-			a.runnerUp(k, usedC, usedS, list)
-			continue
+		if !a.out.Known[frame.Client][k.c] && !a.out.Known[frame.Server][k.s] {
+			a.pair(k.c, k.s)
 		}
-		usedC[k.c], usedS[k.s] = true, true
-		a.pair(k.c, k.s)
 	}
 	a.merge(list, cs, ss)
+	for _, k := range list {
+		a.runnerUp(k, list)
+	}
 	a.leftOver(clients, servers, cs, ss)
 }
 
@@ -122,9 +121,12 @@ func index(list []uint32, v uint32) int {
 	return sort.Search(len(list), func(i int) bool { return list[i] >= v })
 }
 
+// maxDoubts bounds the pairs that are talked about.
+const maxDoubts = 8
+
 // runnerUp notes a pair that was not made although it was nearly as good as the one that was.
-func (a *aligner) runnerUp(k candidate, usedC, usedS map[uint32]bool, list []candidate) {
-	if usedC[k.c] && usedS[k.s] {
+func (a *aligner) runnerUp(k candidate, list []candidate) {
+	if a.out.Known[frame.Client][k.c] && a.out.Known[frame.Server][k.s] || len(a.doubts) >= maxDoubts {
 		return
 	}
 	best := 0
@@ -133,7 +135,7 @@ func (a *aligner) runnerUp(k candidate, usedC, usedS map[uint32]bool, list []can
 			best = max(best, other.score)
 		}
 	}
-	if k.score*10 >= best*9 && len(a.doubts) < 8 {
+	if k.score*10 >= best*9 {
 		a.doubts = append(a.doubts, Doubt{"runner_up", fmt.Sprintf("connection %d of the client's log agrees with connection %d of the server's in %d calls, as well as the pair that was taken",
 			a.client.Stretches[k.c].Number, a.server.Stretches[k.s].Number, k.score), a.client.Stretches[k.c].First, k.c, k.s, nil})
 	}

@@ -10,7 +10,7 @@ import (
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/internal/logtest"
+	"mcpdiag/samples/logtest"
 	"mcpdiag/join"
 	"mcpdiag/report"
 )

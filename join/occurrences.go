@@ -1,6 +1,9 @@
 package join
 
 import (
+	"cmp"
+	"slices"
+
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/frame"
 )
@@ -39,8 +42,13 @@ func (a *aligner) occurrences() {
 		}, nil)
 	}
 	for u := range reused {
-		a.number(lists[frame.Client][u], lists[frame.Server][u])
+		a.number(inLineOrder(a.client, lists[frame.Client][u]), inLineOrder(a.server, lists[frame.Server][u]))
 	}
+}
+
+func inLineOrder(l *ingest.Log, halves []uint32) []uint32 {
+	slices.SortStableFunc(halves, func(a, b uint32) int { return cmp.Compare(l.FirstHalfLine(a), l.FirstHalfLine(b)) })
+	return halves
 }
 
 // anyMerged reports whether a log has two stretches in one pair.

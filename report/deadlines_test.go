@@ -5,8 +5,8 @@ import (
 
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/internal/logtest"
 	"mcpdiag/report"
+	"mcpdiag/samples/logtest"
 )
 
 func patience(t *testing.T, side frame.Side, script string) []*diagnose.Patience {

@@ -10,8 +10,8 @@ import (
 
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/internal/logtest"
 	"mcpdiag/report"
+	"mcpdiag/samples/logtest"
 )
 
 // shape is what a member may be: the names of JSON types, "|" between; a trailing "[]" is an array of them.

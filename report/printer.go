@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"strings"
@@ -28,11 +29,12 @@ const (
 // printer writes text for a terminal. Every text is escaped on its way out, in hang and table; only paint makes an escape
 // sequence, from this file's own constants.
 type printer struct {
-	w     io.Writer
-	style Style
-	notes []string
-	short *strings.Replacer // cites logs by their short names
-	err   error
+	w      io.Writer
+	style  Style
+	secret string // see paint
+	notes  []string
+	short  *strings.Replacer // cites logs by their short names
+	err    error
 }
 
 // defaultWidth is for output that goes to no terminal.
@@ -43,7 +45,7 @@ func newPrinter(w io.Writer, s Style) *printer {
 		s.Width = defaultWidth
 	}
 	s.Width = max(s.Width, 40)
-	return &printer{w: w, style: s}
+	return &printer{w: w, style: s, secret: rand.Text()}
 }
 
 func (p *printer) line(s string) {
@@ -52,59 +54,59 @@ func (p *printer) line(s string) {
 	}
 }
 
-// painted marks text that paint has coloured, so that escaping can leave it alone.
+// A text carries its colour between marks until it is escaped on its way out. The marks hold a secret of this printer, so no
+// log can write one: begin, the ink, middle, the text, end.
 const (
-	paintOn  = "\uE000"
-	paintOff = "\uE001"
-	paintEnd = "\uE002"
+	begin  = "\uE000"
+	middle = "\uE001"
+	end    = "\uE002"
 )
 
+// paint colours a text word by word, since lines are broken between words.
 func (p *printer) paint(color ink, s string) string {
-	s = strings.Map(unpaintable, s)
 	if !p.style.Color {
 		return s
 	}
-	return paintOn + string(color) + paintOff + s + paintEnd
+	words := strings.Split(s, " ")
+	for i, word := range words {
+		if word != "" {
+			words[i] = begin + p.secret + string(color) + middle + p.secret + word + end + p.secret
+		}
+	}
+	return strings.Join(words, " ")
 }
 
-// unpaintable drops the marks of paint from text that is not ours.
-func unpaintable(r rune) rune {
-	if r >= 0xE000 && r <= 0xE002 {
-		return -1
-	}
-	return r
+// painted finds the first coloured piece of s: what stands before it, its ink, its text, and what follows.
+func (p *printer) painted(s string) (before, color, text, rest string, ok bool) {
+	before, s, ok1 := strings.Cut(s, begin+p.secret)
+	color, s, ok2 := strings.Cut(s, middle+p.secret)
+	text, rest, ok3 := strings.Cut(s, end+p.secret)
+	return before, color, text, rest, p.style.Color && ok1 && ok2 && ok3
 }
 
 // clean escapes a text and turns the marks of paint into colour.
 func (p *printer) clean(s string) string {
 	var b strings.Builder
 	for {
-		i := strings.Index(s, paintOn)
-		if i < 0 || !p.style.Color {
-			b.WriteString(frame.Escape(strings.Map(unpaintable, s)))
-			return b.String()
+		before, color, text, rest, ok := p.painted(s)
+		if !ok {
+			return b.String() + frame.Escape(s)
 		}
-		j, k := strings.Index(s, paintOff), strings.Index(s, paintEnd)
-		if j < i || k < j {
-			s = strings.Map(unpaintable, s)
-			continue
-		}
-		b.WriteString(frame.Escape(s[:i]))
-		fmt.Fprintf(&b, "\x1b[%sm%s\x1b[0m", s[i+len(paintOn):j], frame.Escape(s[j+len(paintOff):k]))
-		s = s[k+len(paintEnd):]
+		fmt.Fprintf(&b, "%s\x1b[%sm%s\x1b[0m", frame.Escape(before), color, frame.Escape(text))
+		s = rest
 	}
 }
 
 // visible is how many columns a text takes.
-func visible(s string) int {
-	n := utf8.RuneCountInString(s)
+func (p *printer) visible(s string) int {
+	n := 0
 	for {
-		i, j := strings.Index(s, paintOn), strings.Index(s, paintOff)
-		if i < 0 || j < i {
-			return n
+		before, _, text, rest, ok := p.painted(s)
+		if !ok {
+			return n + utf8.RuneCountInString(frame.Escape(s))
 		}
-		n -= utf8.RuneCountInString(s[i:j]) + 2
-		s = s[j+len(paintOff):]
+		n += utf8.RuneCountInString(frame.Escape(before)) + utf8.RuneCountInString(frame.Escape(text))
+		s = rest
 	}
 }
 
@@ -113,12 +115,12 @@ func (p *printer) hang(label, text string) {
 	if p.short != nil {
 		text = p.short.Replace(text)
 	}
-	indent := strings.Repeat(" ", visible(label))
+	indent := strings.Repeat(" ", p.visible(label))
 	room := max(p.style.Width-len(indent), 20)
 	row := label
 	used := 0
 	for _, word := range strings.Fields(strings.Map(spaces, text)) {
-		n := visible(word)
+		n := p.visible(word)
 		if used > 0 && used+1+n > room {
 			p.line(p.clean(row))
 			row, used = indent, 0

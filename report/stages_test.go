@@ -6,8 +6,8 @@ import (
 
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/internal/logtest"
 	"mcpdiag/report"
+	"mcpdiag/samples/logtest"
 )
 
 func services(t *testing.T, side frame.Side, script string) []*diagnose.Service {

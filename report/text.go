@@ -77,7 +77,7 @@ func (p *printer) logs(d *diagnose.Diagnosis) {
 // counts prints how many calls stopped where. It is the whole story of a healthy pair of logs.
 func (p *printer) counts(d *diagnose.Diagnosis) {
 	s := d.Summary
-	head := count(s.Calls, "call")
+	head := p.paint(bold, count(s.Calls, "call"))
 	for _, part := range []struct {
 		n    int
 		word string
@@ -90,7 +90,7 @@ func (p *printer) counts(d *diagnose.Diagnosis) {
 	if s.Stalled == 0 {
 		head += ", " + p.paint(green, "none stalled")
 	}
-	p.line(p.paint(bold, head))
+	p.hang("", head)
 	rows := [][]string{}
 	for _, leaf := range diagnose.Leaves() {
 		rows = append(rows, []string{leaf.Words(), diagnose.Thousands(int64(s.Leaf[leaf])), lookAt(leaf)})

@@ -10,9 +10,9 @@ import (
 
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/internal/logtest"
 	"mcpdiag/report"
 	"mcpdiag/samples"
+	"mcpdiag/samples/logtest"
 )
 
 // told writes a report into a text.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"mcpdiag/diagnose"
-	"mcpdiag/internal/logtest"
+	"mcpdiag/samples/logtest"
 	"mcpdiag/report"
 )
 
@@ -53,7 +53,7 @@ func TestColourAddsNothing(t *testing.T) {
 		t.Errorf("plain %q\ncoloured %q", plain, coloured)
 	}
 	if got := sgr.ReplaceAllString(coloured, ""); got != plain {
-		t.Errorf("without its colours\n%s\nis not\n%s", got, plain)
+		t.Errorf("without its colours\n%q\nis not\n%q", got, plain)
 	}
 }
 

@@ -99,10 +99,14 @@ func runJoin(ctx context.Context, e *env, f *joinFlags, args []string) error {
 		}
 	}
 	e.status = status(d)
+	unread := refuseUnread(logs)
+	if unread != nil && f.out.file != "" {
+		return unread // a failure leaves no file
+	}
 	if err := f.out.write(e, func(w writer) error { return format.Write(w, d, w.style(e, f.all)) }); err != nil {
 		return err
 	}
-	return refuseUnread(logs)
+	return unread
 }
 
 func diagnoseLogs(ctx context.Context, logs []*ingest.Log, o diagnose.Options) (*diagnose.Diagnosis, *ingest.Conn, error) {

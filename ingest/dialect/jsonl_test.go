@@ -264,13 +264,14 @@ func TestJSONLMatch(t *testing.T) {
 	}
 }
 
+// FuzzJSONL starts from short logs: whole recordings would cost the fuzzer its time.
 func FuzzJSONL(f *testing.F) {
-	for _, name := range captures {
-		f.Add(capture(f, name))
-	}
-	f.Add([]byte(`{"side":"server","ev":"frame","dir":"c2s","kind":"req","id":7,"n":71,"msg":"` + askText + `"}`))
-	f.Add([]byte(`{"ev":"read","dir":"c2s","off":9,"n":99,"b64":"eyJq","conn":1,"mono":5,"wall":"2026-11-30T02:22:10.000Z"}`))
-	fuzzDialect(f, "jsonl")
+	const msg = `"msg":"` + askText + `"}`
+	fuzzDialect(f, "jsonl", `{"side":"server","ev":"frame","dir":"c2s","kind":"req","id":7,"n":71,`+msg+"\n"+`{"side":"server","ev":"send_done","id":7}`,
+		`{"ev":"frame_out","dir":"s2c","id":7,"n":900,`+msg+"\n"+`{"ev":"write_done","dir":"s2c","id":7}`+"\n"+`{"ev":"close"}`,
+		`{"ev":"read","dir":"c2s","off":9,"n":99,"b64":"eyJq","conn":1,"mono":5,"wall":"2026-11-30T02:22:10.000Z"}`,
+		chunkLog(1, stdout, false, 40, 90)+`{"pid":1,"dir":"s2c","ev":"eof"}`,
+		`{"side":"client","ev":"send_error","id":2,"err":"504 Gateway Time-out"}`+"\n"+`{"side":"client","ev":"onerror","err":"SyntaxError, \"x\" is not valid JSON"}`)
 }
 
 // captures are recordings of real peers, by a byte recorder. The counts are those of the bytes that it stored beside them.

@@ -121,18 +121,6 @@ func (d *Decoder) Decode(line []byte, f *Frame) Reason {
 	return d.decode(line, f)
 }
 
-// Next reads the first line of span into f if the line is one of those that the decoder knows at sight, and returns its length
-// with its line end; such a line is one that Decode would read the same. 0 leaves the line, whatever it is, to Decode, and f
-// undefined but for its Line.
-func (d *Decoder) Next(span []byte, f *Frame) int {
-	f.blank()
-	n := d.shapes.match(span, f)
-	if n == 0 {
-		d.shapes.giveUp()
-	}
-	return n
-}
-
 // blank makes f the record of which nothing is known but its line.
 func (f *Frame) blank() { *f = Frame{Line: f.Line, Bytes: Unknown, Rows: Unknown} }
 
@@ -161,25 +149,6 @@ func (d *Decoder) decode(line []byte, f *Frame) Reason {
 		d.shapes.learn(line, d.parts, f)
 	}
 	return reason
-}
-
-// has reports whether the line that was just read has the member.
-func (d *Decoder) has(m member) bool {
-	for _, p := range d.parts {
-		if p.m == m {
-			return true
-		}
-	}
-	return false
-}
-
-// part notes a member of the line being read, for its shape. Its value ends at s.i.
-func (d *Decoder) part(m member, begin int, s *scanner) {
-	if len(d.parts) >= maxShapeParts || formOf(m, s.b[begin]) == unfit {
-		d.unfit = true
-		return
-	}
-	d.parts = append(d.parts, part{m, begin, s.i})
 }
 
 // notRecord tells a line that is JSON but no object from one that is no JSON.

@@ -4,7 +4,7 @@ import "bytes"
 
 // A log writes the same few shapes of line over and over: the same members in the same order, of which only times, ids,
 // sizes and names change. shapes remembers them as a tree: a literal run of bytes, then a value, then the literals that have
-// followed it. A line that walks the tree to its end is the line that the decoder would have read, at a fifth of the cost;
+// followed it. A line that walks the tree to its end is the line that the decoder would have read, at a fraction of the cost;
 // any other goes to the decoder, which is exact, and from which the tree learns. So the tree may refuse any line, but must
 // never read one otherwise than the decoder does.
 type shapes struct {
@@ -93,10 +93,22 @@ func formOf(m member, c byte) form {
 	return numeral
 }
 
+// Next reads the first line of span into f if the line is one of those that the decoder knows at sight, and returns its length
+// with its line end; such a line is one that Decode would read the same. 0 leaves the line, whatever it is, to Decode, and f
+// undefined but for its Line.
+func (d *Decoder) Next(span []byte, f *Frame) int {
+	f.blank()
+	n := d.shapes.match(span, f)
+	if n == 0 {
+		d.shapes.giveUp()
+	}
+	return n
+}
+
 // match reads the line that b begins with by a known shape, and returns its length with its line end, which the end of b may
 // stand for; 0 when no shape fits. f must be blank, and is spoiled when no shape fits.
 //
-// What most values need stands here and not in functions: a call for each literal and each value would double the time.
+// What most values need stands here and not in functions: with a call for each literal and each value it is 3 to 8 % slower.
 func (s *shapes) match(b []byte, f *Frame) int {
 	node, i := &s.root, 0
 	for {

@@ -11,6 +11,25 @@ type part struct {
 	start, end int
 }
 
+// has reports whether the line that was just read has the member.
+func (d *Decoder) has(m member) bool {
+	for _, p := range d.parts {
+		if p.m == m {
+			return true
+		}
+	}
+	return false
+}
+
+// part notes a member of the line being read, for its shape. Its value ends at s.i.
+func (d *Decoder) part(m member, begin int, s *scanner) {
+	if len(d.parts) >= maxShapeParts || formOf(m, s.b[begin]) == unfit {
+		d.unfit = true
+		return
+	}
+	d.parts = append(d.parts, part{m, begin, s.i})
+}
+
 // learn adds the shape of a line that the decoder read as f. parts are its members in order.
 func (s *shapes) learn(line []byte, parts []part, f *Frame) {
 	if len(parts) == 0 || s.count >= maxShapes || bytes.IndexByte(line, '\n') >= 0 {
