@@ -21,6 +21,7 @@ WITH seen AS (
 ), answered AS (
   SELECT seen.*,
          (r | p) & 8 > 0 AS ambiguous,
+         peer.frames,
          CASE WHEN r_has AND NOT p_has
               THEN r & 16 > 0 AND peer.sees
                    AND (shared.first IS NULL OR r_line >= shared.first)
@@ -41,6 +42,7 @@ WITH seen AS (
          END AS q1,
          CASE WHEN ambiguous                                       THEN NULL
               WHEN p & 2 > 0 AND (p & 4 = 0 OR r & 2 > 0)          THEN true
+              WHEN p_has AND r & 2 > 0 AND NOT frames              THEN true   -- a log of handler events alone
               WHEN p_has AND p & 4 > 0                             THEN NULL
               WHEN p_has OR covered                                THEN false
               WHEN r & 2 > 0 AND (SELECT count(*) FROM logs) = 1   THEN true

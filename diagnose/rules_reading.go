@@ -19,7 +19,7 @@ func (s *scene) lost() int64 {
 
 func embeddedNewline(s *scene) *Cause {
 	lost := s.lost()
-	if lost == 0 {
+	if s.c.Leaf != WrittenNotRead {
 		return nil
 	}
 	for _, run := range runs(s.badRead()) {
@@ -28,18 +28,36 @@ func embeddedNewline(s *scene) *Cause {
 			continue
 		}
 		where := Cite(s.c.Sent.Log, run[0].Line)
+		if s.spells(run) {
+			return found(EmbeddedNewline, func() string {
+				return fmt.Sprintf("%s: %d bad lines in a row, put together, are the answer with id %s: it was written over several lines", where, n, s.c.ID())
+			}).at(run[0].Line)
+		}
 		switch lost - sum {
 		case 0:
 			return found(EmbeddedNewline, func() string {
 				return fmt.Sprintf("%s: %d bad lines in a row add up to %s, exactly the lost frame: it was written over several lines", where, n, size(sum))
 			}).at(run[0].Line)
-		case 3 * (n - 1):
+		case 3 * (n - 1): // U+2028 and U+2029 have three bytes
 			return found(EmbeddedNewline, func() string {
 				return fmt.Sprintf("%s: %d bad lines in a row, %s in all, are the lost frame (%s) less 3 B a break: its reader splits at U+2028 or U+2029", where, n, size(sum), size(lost))
 			}).at(run[0].Line)
 		}
 	}
 	return nil
+}
+
+// spells reports whether bad lines whose whole text the log has, put together, are this call's answer.
+func (s *scene) spells(run []*ingest.Mark) bool {
+	var text []byte
+	for _, m := range run {
+		if int64(len(m.Raw))+2 < m.Bytes {
+			return false
+		}
+		text = append(text, m.Raw...)
+	}
+	var f frame.Frame
+	return frame.DecodeMessage(text, &f) == frame.NoReason && f.Kind.Answer() && string(f.ID) == string(s.c.ID())
 }
 
 func interleaved(s *scene) *Cause {
@@ -85,7 +103,7 @@ func contamination(s *scene) *Cause {
 	if st.EOF[eof] > last.Line && st.End[eof].Line < last.Line {
 		if d, ok := st.EOFAt[eof].Sub(last.At); !ok || d <= hangUp {
 			return found(Contamination, func() string {
-				text := fmt.Sprintf("%s: a line that is not JSON-RPC (%s, %q)", Cite(s.c.Sent.Log, last.Line), size(last.Bytes), last.Raw)
+				text := fmt.Sprintf("%s: a line that is not JSON-RPC (%s%q)", Cite(s.c.Sent.Log, last.Line), sizeIfKnown(last.Bytes), last.Raw)
 				if ok {
 					return text + fmt.Sprintf("; the stream ended %s after it (%s)", Wait(d), Cite(s.c.Sent.Log, st.EOF[eof]))
 				}
@@ -141,14 +159,25 @@ func maxLineLength(s *scene) *Cause {
 		}
 		return text
 	}
-	if smallest <= v.largest { // a smaller one was lost too: the sizes cross, this is no ceiling
-		return nil
-	}
 	survived := s.answeredAfter(v.firstGone) // it lives, and drops what is too long
+	if smallest <= v.largest {
+		return s.diedOnIt(v, survived)
+	}
 	if leftover != "" && (survived || len(v.lost) > 1) || len(v.lost) > 1 && (survived || len(within(v.largest, smallest)) > 0) {
 		return found(MaxLineLength, say)
 	}
 	return candidate(MaxLineLength, say)
+}
+
+// diedOnIt takes the first loss, larger than all that was read, for a frame that ended its reader: what was lost after it may be
+// of any size. Where the reader lived, the sizes cross and there is no ceiling.
+func (s *scene) diedOnIt(v *survey, survived bool) *Cause {
+	if survived || s.c.Sent.Line(ingest.Request) != v.firstGone {
+		return nil
+	}
+	return candidate(MaxLineLength, func() string {
+		return fmt.Sprintf("it is the first loss, and with %s larger than all that was read (%s at most); a reader that ends at a line that is too long loses all after it", size(s.lost()), size(v.largest))
+	})
 }
 
 // leftover explains a bad line as what was left of the lost frame after its reader threw whole bufferfuls away.

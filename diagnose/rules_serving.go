@@ -248,11 +248,12 @@ func queuedBehind(s *scene) *Cause {
 
 // mostOfWait reports whether a stage is at least half of what the requester waited, or of what the responder took.
 func (s *scene) mostOfWait(d Span) bool {
-	whole := s.c.Wait()
-	if !whole.OK {
-		whole = s.c.Stages().Total
+	for _, whole := range []Span{s.c.Wait(), s.c.CancelAfter(), s.c.Stages().Total} {
+		if whole.OK {
+			return d.OK && d.D*2 >= whole.D
+		}
 	}
-	return d.OK && whole.OK && d.D*2 >= whole.D
+	return false
 }
 
 func handlerBlocked(s *scene) *Cause {

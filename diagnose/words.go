@@ -56,3 +56,11 @@ func plural(n int, noun string) string {
 	}
 	return Thousands(int64(n)) + " " + noun + "s"
 }
+
+// sizeIfKnown is a size and a comma, or nothing.
+func sizeIfKnown(n int64) string {
+	if n < 0 {
+		return ""
+	}
+	return size(n) + ", "
+}

@@ -164,6 +164,11 @@ func (l *folder) sole(s *Stretch, f *frame.Frame, by frame.Side) (uint32, bool) 
 			return i, true
 		}
 	}
+	return l.soleOpen(s, by)
+}
+
+// soleOpen finds the only request that is outstanding and not given up.
+func (l *folder) soleOpen(s *Stretch, by frame.Side) (uint32, bool) {
 	found, n := uint32(0), 0
 	for _, i := range s.open[by-frame.Client] {
 		if l.arena.at(i).line[Cancel] == 0 {

@@ -113,8 +113,8 @@ func (l *folder) cancel(s *Stretch, f *frame.Frame) {
 	i, ok := uint32(0), false
 	if f.RequestID.Known() {
 		i, ok = l.find(s, by, f.RequestID)
-	} else if open := s.open[by-frame.Client]; len(open) == 1 {
-		i, ok = open[0], true
+	} else {
+		i, ok = l.soleOpen(s, by)
 	}
 	if !ok {
 		l.note("cancel_of_unknown", f.Line, -1)

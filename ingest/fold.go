@@ -81,6 +81,7 @@ func (l *folder) ended(s *Stretch, f *frame.Frame) {
 	if f.Kind.Message() && f.Dir != frame.NoDir {
 		e := &s.End[f.Dir-frame.C2S]
 		e.Line, e.Kind = f.Line, f.Kind
+		l.Messages++
 		e.Count++
 		if f.Kind == frame.Notification {
 			e.Method = l.texts.text(l.texts.intern(f.Method))

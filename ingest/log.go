@@ -23,6 +23,7 @@ type Log struct {
 	Lines       uint32 // lines in all
 	SideGuessed bool   // nothing told whose log it is
 	Reuses      int    // requests with an id that was used before in their stretch
+	Messages    uint64 // records that are messages; a log without any shows handlers only
 	StreamCut   string // how a compressed stream ended, when too early
 	CutTail     bool   // the last line, or the compressed stream, ends in the middle
 	Gaps        int    // losses that the log itself shows: gap records, missing seq, holes
@@ -243,7 +244,7 @@ func (l *Log) Unsure(i uint32) bool {
 	if h.line[Answer] != 0 {
 		return false
 	}
-	if h.Flags&LostAnswer != 0 || l.Dialect.Sees&dialect.Responses == 0 {
+	if h.Flags&LostAnswer != 0 || l.Dialect.Sees&dialect.Responses == 0 || l.Messages == 0 {
 		return true
 	}
 	_, blind := l.BlindLine(i)
