@@ -88,7 +88,7 @@ func (d *Diagnosis) leaves(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.Exec(ctx, leafSQL, sql.Named("slow", int64(d.Options.Slow)))
+	return c.Exec(ctx, leafSQL)
 }
 
 func (d *Diagnosis) summarise(ctx context.Context) error {

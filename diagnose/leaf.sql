@@ -2,7 +2,8 @@
 --
 -- r is the requester's half, p the responder's. The facts are bits (ingest/halves.go): 1 request, 2 answer, 4 unsure (the
 -- answer may be there and not be shown), 8 ambiguous, 16 the other log knows the session, 32 young, 64 open by design,
--- 128 quiet, 256 short of answers, 512 shown, 1024 gave up before any answer that may hide; from 4096 on the outcome: 1 answered, 2 late, 3 cancelled, 4 refused.
+-- 128 quiet, 256 short of answers, 512 shown, 1024 gave up before any answer that may hide, 2048 slow; from 4096 on the
+-- outcome: 1 answered, 2 late, 3 cancelled, 4 refused.
 --
 -- A half that is missing proves something only where its log covers: from the first call that both logs show, in the line
 -- order of the log that has the call, to the end; and not after the last shared call of a log whose tail is cut.
@@ -71,7 +72,7 @@ SELECT requester, r_half, p_half, q1, q2, q3,
             ELSE false
        END AS stalled,
        NOT stalled AND (CASE WHEN r_has THEN r ELSE p END) // 4096 = 1
-         AND (CASE WHEN r_has THEN r_took ELSE p_took END) >= $slow AS slow,
+         AND (CASE WHEN r_has THEN r ELSE p END) & 2048 > 0 AS slow,
        r & 128 > 0 AS quiet,
        r & 1 > 0 AND r // 4096 = 0 AND NOT stalled AS open
 FROM q;

@@ -246,6 +246,9 @@ func (l *folder) wait(s *Stretch, f *frame.Frame) {
 	if s.waiting == nil {
 		s.waiting = map[string][]waiting{}
 	}
+	if half < 0 {
+		s.unasked++
+	}
 	key := f.Requester().String() + " " + string(f.ID)
 	s.waiting[key] = append(s.waiting[key], waiting{keep(f), half})
 }
@@ -263,6 +266,8 @@ func (l *folder) adopt(s *Stretch, i uint32, request *frame.Frame) {
 		window := raceWindow
 		if e.half >= 0 {
 			window = replayWindow
+		} else {
+			s.unasked--
 		}
 		d, timed := request.At.Sub(e.frame.At)
 		if near := timed && d <= window || !timed && request.Line-e.frame.Line <= noteLines; !near {

@@ -214,7 +214,7 @@ func (l *folder) leftovers(s *Stretch) {
 	for _, w := range s.waiting {
 		events = append(events, w...)
 	}
-	s.waiting = nil
+	s.waiting, s.unasked = nil, 0
 	sort.Slice(events, func(a, b int) bool { return events[a].frame.Line < events[b].frame.Line })
 	for k := range events {
 		l.leftover(s, &events[k])

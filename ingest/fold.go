@@ -125,7 +125,7 @@ func (l *folder) request(s *Stretch, f *frame.Frame) {
 			l.fact(i).Before = pause
 		}
 	}
-	if len(s.waiting) > 0 {
+	if s.unasked > 0 || used && len(s.waiting) > 0 {
 		l.adopt(s, i, f)
 	}
 }

@@ -69,7 +69,7 @@ const noBytes = math.MaxUint32
 const mixedHead = 1024
 
 // slabLen is the number of halves in one allocation: some megabytes, touched only as far as they are used.
-const slabLen = 1 << 15
+const slabLen = 1 << 17
 
 // arena holds the halves of a log in slabs, which never move.
 type arena struct {

@@ -82,11 +82,8 @@ var halfColumns = [...]struct {
 	typ  duckdb.Type
 }{
 	{"half", duckdb.TYPE_UINTEGER}, {"pair", duckdb.TYPE_UINTEGER}, {"requester", duckdb.TYPE_UTINYINT}, {"id", duckdb.TYPE_VARCHAR},
-	{"nth", duckdb.TYPE_UINTEGER}, {"line", duckdb.TYPE_UINTEGER}, {"facts", duckdb.TYPE_UINTEGER}, {"took", duckdb.TYPE_BIGINT},
+	{"nth", duckdb.TYPE_UINTEGER}, {"line", duckdb.TYPE_UINTEGER}, {"facts", duckdb.TYPE_UINTEGER},
 }
-
-// noTime is the value of `took` when the answer's time or the request's is not known.
-const noTime = -1
 
 // Facts of a half, as bits of the column `facts`. leaf.sql names them.
 const (
@@ -101,6 +98,7 @@ const (
 	factShort                 // its group of ambiguous requests got fewer answers than it has members
 	factShown                 // the user wants to see it
 	factGaveUp                // cancelled, and its answer can only have come after that
+	factSlow                  // answered, and it took that long
 	factOutcome   = 1 << 12   // three bits: Outcome
 )
 
@@ -198,7 +196,7 @@ func (h *halves) fill(ref blockRef, chunk *duckdb.DataChunk) int {
 	l, v, row := ref.log, h.vectors, 0
 	half, pair, by := array[uint32](v, chunk, 0), array[uint32](v, chunk, 1), array[uint8](v, chunk, 2)
 	ids, id := v.column(chunk, 3), array[inlined](v, chunk, 3)
-	nth, line, facts, took := array[uint32](v, chunk, 4), array[uint32](v, chunk, 5), array[uint32](v, chunk, 6), array[int64](v, chunk, 7)
+	nth, line, facts := array[uint32](v, chunk, 4), array[uint32](v, chunk, 5), array[uint32](v, chunk, 6)
 	room := make([]byte, 0, 20)
 	for i := ref.from; i < min(ref.from+blockLen, l.arena.n); i++ {
 		this := l.arena.at(i)
@@ -212,7 +210,6 @@ func (h *halves) fill(ref blockRef, chunk *duckdb.DataChunk) int {
 		put(nth, row, h.nth(l, i, this))
 		put(line, row, l.firstLine(i, this))
 		put(facts, row, h.facts(l, i, this))
-		put(took, row, l.took(i))
 		row++
 	}
 	return row
@@ -234,12 +231,13 @@ func (l *Log) firstLine(i uint32, h *Half) uint32 {
 	return l.FirstHalfLine(i)
 }
 
-// took is the time from request to answer, in ns of this log's clock; noTime when it is unknown or the clock stepped.
-func (l *Log) took(i uint32) int64 {
-	if d, ok := l.At(i, Answer).Sub(l.At(i, Request)); ok && d >= 0 {
-		return int64(d)
+// slow reports whether half i is answered and took as long as the limit, on this log's clock.
+func (l *Log) slow(i uint32, h *Half, limit time.Duration) bool {
+	if h.line[Answer] == 0 {
+		return false
 	}
-	return noTime
+	d, ok := l.At(i, Answer).Sub(l.At(i, Request))
+	return ok && d >= limit
 }
 
 func (h *halves) facts(l *Log, i uint32, half *Half) uint32 {
@@ -253,6 +251,7 @@ func (h *halves) facts(l *Log, i uint32, half *Half) uint32 {
 	bit(half.line[Answer] != 0, factAnswer)
 	bit(h.align.Known[l.Side][half.Stretch], factKnown)
 	bit(h.shown(l, i), factShown)
+	bit(l.slow(i, half, h.limits.Slow), factSlow)
 	if half.line[Answer] == 0 || half.Flags&QueuedOnly != 0 {
 		unsure := l.Unsure(i)
 		bit(unsure, factUnsure)

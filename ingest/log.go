@@ -83,6 +83,7 @@ type Stretch struct {
 	table    table
 	open     [2][]uint32
 	waiting  map[string][]waiting
+	unasked  int // of those that wait, the ones whose id nobody has used yet
 	groups   map[string]*Group
 	tokensOf map[string]uint32
 	idle     idle
@@ -161,7 +162,7 @@ const HeadLen = 32
 
 const (
 	noteLines = 8
-	rawLen    = 120
+	rawLen    = 256
 )
 
 func (l *Log) note(kind string, line uint32, half int64) *Note {

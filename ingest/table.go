@@ -10,10 +10,18 @@ import (
 // table finds the latest half of (requester, id) within a stretch: open addressing over the halves themselves, four bytes a
 // slot, since each of a million calls passes here six times. Long ids are hashed with a seed of the process, so no log can
 // be written to make them collide.
+//
+// Most sessions count from 0 or 1 and end early: ids below denseIDs have an array for each requester instead.
 type table struct {
-	slots []uint32 // half+1; 0 is free
+	dense [2][]uint32 // half+1; 0 is unused
+	slots []uint32    // half+1; 0 is free
 	used  int
 }
+
+// denseIDs bounds the arrays: a log of very many sessions must not pay more than this for each.
+const denseIDs = 1024
+
+func dense(ref idRef) bool { return ref < denseIDs }
 
 func (a *arena) hash(by frame.Side, ref idRef, token frame.ID) uint64 {
 	if ref&elsewhere != 0 {
@@ -35,32 +43,34 @@ func (a *arena) sameID(h *Half, by frame.Side, ref idRef, token frame.ID) bool {
 
 // find returns the latest half with this id. Long ids are compared by token, so ref's place in an arena does not matter.
 func (t *table) find(a *arena, by frame.Side, ref idRef, token frame.ID) (uint32, bool) {
+	if dense(ref) {
+		if d := t.dense[by-frame.Client]; int(ref) < len(d) && d[ref] != 0 {
+			return d[ref] - 1, true
+		}
+		return 0, false
+	}
 	if len(t.slots) == 0 {
 		return 0, false
 	}
-	i, free := t.slot(a, by, ref, token)
-	return i, !free
-}
-
-func (t *table) slot(a *arena, by frame.Side, ref idRef, token frame.ID) (at uint32, free bool) {
 	mask := uint64(len(t.slots) - 1)
-	for k := a.hash(by, ref, token) & mask; ; k = (k + 1) & mask {
-		n := t.slots[k]
-		if n == 0 {
-			return uint32(k), true
-		}
-		if a.sameID(a.at(n-1), by, ref, token) {
-			return n - 1, false
+	for k := a.hash(by, ref, token) & mask; t.slots[k] != 0; k = (k + 1) & mask {
+		if n := t.slots[k] - 1; a.sameID(a.at(n), by, ref, token) {
+			return n, true
 		}
 	}
+	return 0, false
 }
 
 // put makes half i the latest of its id.
 func (t *table) put(a *arena, i uint32) {
+	h := a.at(i)
+	if dense(h.id) {
+		t.putDense(h.By, h.id, i)
+		return
+	}
 	if t.used*4 >= len(t.slots)*3 {
 		t.grow(a)
 	}
-	h := a.at(i)
 	token := a.token(h.id, make([]byte, 0, 20))
 	mask := uint64(len(t.slots) - 1)
 	k := a.hash(h.By, h.id, token) & mask
@@ -72,6 +82,14 @@ func (t *table) put(a *arena, i uint32) {
 	}
 	t.slots[k] = i + 1
 	t.used++
+}
+
+func (t *table) putDense(by frame.Side, ref idRef, i uint32) {
+	d := &t.dense[by-frame.Client]
+	if n := int(ref) + 1; n > len(*d) {
+		*d = append(*d, make([]uint32, n-len(*d))...)
+	}
+	(*d)[ref] = i + 1
 }
 
 func (t *table) grow(a *arena) {

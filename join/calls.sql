@@ -3,8 +3,8 @@
 -- Notifications have no id and take no part. Answers and handler events whose request neither log has are no calls.
 CREATE OR REPLACE TEMP TABLE calls AS
 SELECT coalesce(r.requester, p.requester)        AS requester,
-       r.half AS r_half, r.line AS r_line, r.facts AS r_facts, r.took AS r_took,
-       p.half AS p_half, p.line AS p_line, p.facts AS p_facts, p.took AS p_took
+       r.half AS r_half, r.line AS r_line, r.facts AS r_facts,
+       p.half AS p_half, p.line AS p_line, p.facts AS p_facts
 FROM      halves('requester') AS r
 FULL JOIN halves('responder') AS p
        ON r.pair = p.pair AND r.requester = p.requester AND r.id = p.id AND r.nth = p.nth;
