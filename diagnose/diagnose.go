@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"context"
-	"database/sql"
 	_ "embed"
 	"fmt"
 
@@ -117,48 +116,41 @@ func (d *Diagnosis) summarise(ctx context.Context) error {
 	return rows.Err()
 }
 
+//go:embed close.sql
+var closeSQL string
+
 // load brings in the calls that are looked at closely.
 func (d *Diagnosis) load(ctx context.Context) error {
-	query := `SELECT requester, coalesce(r_half, -1), coalesce(p_half, -1), q1, q2, q3, leaf, stalled, slow, quiet FROM verdicts`
-	if !d.Options.All && d.Summary.Calls > fewCalls {
-		query += ` WHERE stalled OR slow OR quiet OR open OR leaf IS NULL`
-	}
-	query += ` ORDER BY requester, r_half NULLS LAST, p_half`
-	rows, err := d.join.Conn.Query(ctx, query)
+	every := d.Options.All || d.Summary.Calls <= fewCalls
+	rows, err := d.join.Conn.Query(ctx, closeSQL, every)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var by uint8
-		var r, p int64
-		var q [3]sql.NullBool
-		var leaf sql.NullString
-		c := &Call{}
-		if err := rows.Scan(&by, &r, &p, &q[0], &q[1], &q[2], &leaf, &c.Stalled, &c.Slow, &c.Quiet); err != nil {
+		var r, p, verdict int64
+		if err := rows.Scan(&by, &r, &p, &verdict); err != nil {
 			return err
 		}
-		c.Requester, c.Leaf = frame.Side(by), Leaf(leaf.String)
-		c.Sent, c.Served = d.half(c.Requester, r), d.half(c.Requester.Peer(), p)
-		for k := range q {
-			c.Q[k] = truth(q[k])
-		}
-		if c.Leaf == NoLeaf {
-			c.Reason = whyNone(c.Q, c.Ambiguous(), c.Sent.OK() || len(d.Logs) == 1)
-		}
-		d.Calls = append(d.Calls, c)
+		d.Calls = append(d.Calls, d.call(frame.Side(by), r, p, verdict))
 	}
 	return rows.Err()
 }
 
-func truth(b sql.NullBool) Truth {
-	switch {
-	case !b.Valid:
-		return Unknown
-	case b.Bool:
-		return Yes
+// call unpacks a row of close.sql.
+func (d *Diagnosis) call(by frame.Side, r, p, verdict int64) *Call {
+	c := &Call{Requester: by, Sent: d.half(by, r), Served: d.half(by.Peer(), p)}
+	for k := range c.Q {
+		c.Q[k] = Truth(verdict >> (2 * k) & 3)
 	}
-	return No
+	c.Stalled, c.Slow, c.Quiet = verdict&64 != 0, verdict&128 != 0, verdict&256 != 0
+	if leaf := verdict >> 9; leaf > 0 {
+		c.Leaf = Leaves()[leaf-1]
+	} else {
+		c.Reason = whyNone(c.Q, c.Ambiguous(), c.Sent.OK() || len(d.Logs) == 1)
+	}
+	return c
 }
 
 func (d *Diagnosis) half(side frame.Side, n int64) Half {

@@ -1,8 +1,11 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"runtime"
 
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest"
@@ -132,21 +135,96 @@ type FindingJSON struct {
 	Calls    []RefJSON `json:"calls"`
 }
 
-// JSON writes the diagnosis as one indented document.
+// manyCalls is from how many calls on a document is written piece by piece, one call on a line.
+const manyCalls = 1000
+
+// JSON writes the diagnosis as one document, indented as long as a person may want to read it.
 func JSON(w io.Writer, d *diagnose.Diagnosis, _ Style) error {
+	if len(d.Calls) > manyCalls {
+		return bigJSON(ascii{w}, d)
+	}
 	e := json.NewEncoder(ascii{w})
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	return e.Encode(NewDocument(d))
 }
 
+// bigJSON writes the same document without holding it: around the calls, then the calls as they are made.
+func bigJSON(w io.Writer, d *diagnose.Diagnosis) error {
+	var shell bytes.Buffer
+	e := json.NewEncoder(&shell)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(newShell(d)); err != nil {
+		return err
+	}
+	head, tail, _ := bytes.Cut(shell.Bytes(), []byte(`"calls":[]`))
+	if _, err := fmt.Fprintf(w, "%s\"calls\":[\n", head); err != nil {
+		return err
+	}
+	if err := writeCalls(w, d.Calls, ","); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "]%s", tail)
+	return err
+}
+
 // NDJSON writes the calls one on a line, for tools that read a stream.
 func NDJSON(w io.Writer, d *diagnose.Diagnosis, _ Style) error {
-	e := json.NewEncoder(ascii{w})
+	return writeCalls(ascii{w}, d.Calls, "")
+}
+
+// callsAtOnce is how many calls one goroutine writes before the next in line.
+const callsAtOnce = 512
+
+// writeCalls writes the calls one on a line, with a separator between them. Making their JSON is most of the work of a large
+// report, so it is done on all cores; the order stays.
+func writeCalls(w io.Writer, calls []*diagnose.Call, separator string) error {
+	type piece struct {
+		text bytes.Buffer
+		err  error
+		done chan struct{}
+	}
+	pieces := make(chan *piece, runtime.GOMAXPROCS(0))
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		defer close(pieces)
+		for from := 0; from < len(calls); from += callsAtOnce {
+			part := calls[from:min(from+callsAtOnce, len(calls))]
+			last := from+len(part) == len(calls)
+			p := &piece{done: make(chan struct{})}
+			select {
+			case pieces <- p:
+			case <-stop:
+				return
+			}
+			go func() {
+				defer close(p.done)
+				p.err = encodeCalls(&p.text, part, separator, last)
+			}()
+		}
+	}()
+	for p := range pieces {
+		if <-p.done; p.err != nil {
+			return p.err
+		}
+		if _, err := w.Write(p.text.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func encodeCalls(b *bytes.Buffer, calls []*diagnose.Call, separator string, last bool) error {
+	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
-	for _, c := range d.Calls {
+	for i, c := range calls {
 		if err := e.Encode(newCall(c)); err != nil {
 			return err
+		}
+		if separator != "" && !(last && i == len(calls)-1) {
+			b.Truncate(b.Len() - 1)
+			b.WriteString(separator + "\n")
 		}
 	}
 	return nil
@@ -154,15 +232,21 @@ func NDJSON(w io.Writer, d *diagnose.Diagnosis, _ Style) error {
 
 // NewDocument makes the JSON of a diagnosis.
 func NewDocument(d *diagnose.Diagnosis) *Document {
+	doc := newShell(d)
+	for _, c := range d.Calls {
+		doc.Calls = append(doc.Calls, newCall(c))
+	}
+	return doc
+}
+
+// newShell is a document without its calls.
+func newShell(d *diagnose.Diagnosis) *Document {
 	s := d.Summary
-	doc := &Document{Schema: Schema, Logs: []LogJSON{}, Calls: make([]CallJSON, 0, len(d.Calls)), Findings: []FindingJSON{},
+	doc := &Document{Schema: Schema, Logs: []LogJSON{}, Calls: []CallJSON{}, Findings: []FindingJSON{},
 		Summary: SummaryJSON{s.Calls, s.Leaf[diagnose.NeverArrived], s.Leaf[diagnose.NeverWritten], s.Leaf[diagnose.WrittenNotRead],
 			s.Leaf[diagnose.AgentLevel], s.NoLeaf, s.Stalled, s.Slow}}
 	for _, l := range d.Logs {
 		doc.Logs = append(doc.Logs, newLog(d, l))
-	}
-	for _, c := range d.Calls {
-		doc.Calls = append(doc.Calls, newCall(c))
 	}
 	for _, f := range d.Findings {
 		doc.Findings = append(doc.Findings, newFinding(f))

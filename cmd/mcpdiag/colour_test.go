@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"mcpdiag/diagnose"
-	"mcpdiag/samples/logtest"
 	"mcpdiag/report"
+	"mcpdiag/samples/logtest"
 )
 
 // TestStyle: colour is for terminals, never with NO_COLOR and never where TERM says that there is none.

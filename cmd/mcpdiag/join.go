@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -83,16 +84,20 @@ func runJoin(ctx context.Context, e *env, f *joinFlags, args []string) error {
 	if err := refuseInputs(sets, f.out.file, f.db); err != nil {
 		return err
 	}
+	opening := openDB(ctx)
 	logs, err := f.logs.read(ctx, e, sets, o)
-	if err != nil {
+	conn, openErr := opening()
+	if conn != nil {
+		defer conn.Close()
+	}
+	if err = cmp.Or(err, openErr); err != nil {
 		return err
 	}
-	d, conn, err := diagnoseLogs(ctx, logs, diagnose.Options{All: f.all, Limits: ingest.Limits{
+	d, err := diagnose.Diagnose(ctx, conn, logs, diagnose.Options{All: f.all, Limits: ingest.Limits{
 		Slow: f.slow, Patience: f.patience, Quiet: f.quiet, ID: f.id, Session: f.session, In: within}})
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
 	if f.db != "" {
 		if err := d.Keep(ctx, f.db, version(), sets, f.logs.options(e, o)); err != nil {
 			return err
@@ -107,6 +112,21 @@ func runJoin(ctx context.Context, e *env, f *joinFlags, args []string) error {
 		return err
 	}
 	return unread
+}
+
+// openDB opens a database beside whatever else is done; the function that it returns waits for it.
+func openDB(ctx context.Context) func() (*ingest.Conn, error) {
+	var conn *ingest.Conn
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		conn, err = ingest.OpenDB(ctx)
+	}()
+	return func() (*ingest.Conn, error) {
+		<-done
+		return conn, err
+	}
 }
 
 func diagnoseLogs(ctx context.Context, logs []*ingest.Log, o diagnose.Options) (*diagnose.Diagnosis, *ingest.Conn, error) {

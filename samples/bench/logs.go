@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -113,4 +116,29 @@ func summary(r io.Reader) (counts, error) {
 		}
 	}
 	return counts{}, fmt.Errorf("no summary")
+}
+
+// textSummary finds the counts in a text report: the table of leaves.
+func textSummary(r io.Reader) (counts, error) {
+	var c counts
+	rows := map[string]*int{"never arrived": &c.NeverArrived, "never written": &c.NeverWritten, "written, not read": &c.WrittenNotRead,
+		"delivered (agent level)": &c.AgentLevel}
+	lines := bufio.NewScanner(r)
+	for lines.Scan() && len(rows) > 0 {
+		for words, n := range rows {
+			rest, ok := strings.CutPrefix(strings.TrimSpace(lines.Text()), words)
+			fields := strings.Fields(rest)
+			if !ok || len(fields) == 0 {
+				continue
+			}
+			var err error
+			if *n, err = strconv.Atoi(strings.ReplaceAll(fields[0], ",", "")); err == nil {
+				delete(rows, words)
+			}
+		}
+	}
+	if len(rows) > 0 {
+		return counts{}, errors.New("no table of leaves")
+	}
+	return c, lines.Err()
 }

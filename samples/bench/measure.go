@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -42,10 +43,11 @@ func (s sample) String() string {
 	return fmt.Sprintf("%.3g s (%.3g–%.3g)", s.median().Seconds(), s.times[0].Seconds(), s.times[len(s.times)-1].Seconds())
 }
 
-// mcpdiag is the command under test. Exit status 1 says that something stalled, which was planted; 3 that a call has no leaf.
+// mcpdiag is the command under test, as a person runs it: the text report. Exit status 1 says that something stalled, which
+// was planted; 3 that a call has no leaf.
 func (b *bench) mcpdiag(p pair) command {
-	out := filepath.Join(b.tmp, "report.json")
-	argv := []string{b.program("mcpdiag"), "join", "--format", "json", "-o", out, p.client, p.server}
+	out := filepath.Join(b.tmp, "report.txt")
+	argv := []string{b.program("mcpdiag"), "join", "-o", out, p.client, p.server}
 	return command{name: "mcpdiag " + p.name, argv: argv, report: out, truth: &p.truth, status: []int{1, 3}}
 }
 
@@ -115,7 +117,11 @@ func (b *bench) check(c command, stdout io.Reader) error {
 		defer f.Close()
 		stdout = f
 	}
-	got, err := summary(stdout)
+	read := summary
+	if strings.HasSuffix(c.report, ".txt") {
+		read = textSummary
+	}
+	got, err := read(stdout)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
