@@ -24,10 +24,8 @@ func refusalCases() []*ruleCase {
 			later`, "later"),
 		miss(diagnose.Session404, "404 with the call's id is its answer", "", `
 			10 > req 5 bytes=80
-			14 < err 5 status=404
-			later`, read5+`
-			13 < err 5 status=404
-			later`),
+			14 < err 5 status=404`, read5+`
+			13 < err 5 status=404`),
 		little(diagnose.Session404, "two requests outstanding: whose it is cannot be told", "none_can_be_told", `
 			10 > req 5 bytes=80
 			12 > req 6 bytes=80
@@ -105,10 +103,8 @@ func refusalCases() []*ruleCase {
 			later`, "later").says("HTTP 503"),
 		miss(diagnose.RefusedByPeer, "503 with the call's id is its answer", "", `
 			10 > req 5 bytes=80
-			14 < err 5 status=503
-			later`, read5+`
-			13 < err 5 status=503
-			later`),
+			14 < err 5 status=503`, read5+`
+			13 < err 5 status=503`),
 		miss(diagnose.RefusedByPeer, "413 says more", "request_too_large", `
 			10 > req 5 bytes=80
 			14 < err status=413

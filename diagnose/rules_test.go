@@ -89,8 +89,13 @@ func (c *ruleCase) texts() (client, server string) {
 	if c.bare {
 		before = [2]string{}
 	}
-	return logtest.Text(frame.Client, before[0]+strings.TrimLeft(abbreviated(frame.Client, c.client), "\n")),
-		logtest.Text(frame.Server, before[1]+strings.TrimLeft(abbreviated(frame.Server, c.server), "\n"))
+	return logtest.Text(frame.Client, dense(before[0]+abbreviated(frame.Client, c.client))),
+		logtest.Text(frame.Server, dense(before[1]+abbreviated(frame.Server, c.server)))
+}
+
+// dense takes the empty lines out of a script.
+func dense(script string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(script, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" }), "\n")
 }
 
 func diagnoseTexts(t *testing.T, client, server string) *diagnose.Diagnosis {

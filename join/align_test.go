@@ -10,9 +10,9 @@ import (
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/frame"
-	"mcpdiag/samples/logtest"
 	"mcpdiag/join"
 	"mcpdiag/report"
+	"mcpdiag/samples/logtest"
 )
 
 // call writes an answered call from ms on; what follows the id goes to its request.
