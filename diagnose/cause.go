@@ -129,10 +129,10 @@ func Rules() []Rule {
 		{EmbeddedNewline, "bad lines in the reader's log", "they add up to the lost frame, or miss 3 B a split (U+2028, U+2029)", reading, embeddedNewline},
 		{Interleaved, "bad lines in the reader's log", "they add up to two lost frames", reading, interleaved},
 		{Contamination, "bad lines in the reader's log", "text glued in front of the frame, or the stream ended right after the line", serving | reading, contamination},
-		{MaxLineLength, "sizes of answers read and lost", "the sizes separate and there are two losses, or the leftover is the frame less a ceiling", reading, maxLineLength},
+		{MaxLineLength, "sizes of answers read and lost", "the sizes separate, there are two losses, and the reader lived or just one known ceiling fits; or the leftover is the frame less a ceiling", reading, maxLineLength},
 		{ClosedByClient, "the requester's own eof while it waited", "the answer was written after it, or never, within half a minute", arriving | serving | reading | unplaced, closedByClient},
 		{ClientDeadline, "a cancel, and the responder's time", "the responder took longer than the requester waited", reading | done, clientDeadline},
-		{SSEDropped, "the end of the answer's stream while it was outstanding", "nothing bad was read before it", reading | done, sseDropped},
+		{SSEDropped, "the end of the answer's stream while it was outstanding", "neither a cancel nor its own close came before it", reading | done, sseDropped},
 		{Buffering, "times on both sides", "written apart and read together, or read when the input was closed", done, buffering},
 		{ProxyBuffering, "progress on both sides", "written apart and read together with the answer", done, proxyBuffering},
 		{ReaderStopped, "nothing read any more while the requester still writes", "two unread frames of different calls", reading, readerStopped},
@@ -263,7 +263,7 @@ func (d *Diagnosis) nothing(c *Call) string {
 	case c.Leaf == NeverWritten:
 		return "the handler left and no answer followed it"
 	case c.Leaf == WrittenNotRead:
-		return "no bad line, no end of stream, and one loss shows no pattern"
+		return "neither the bytes nor the ends of the streams say where it was lost"
 	}
 	return "the logs show no reason"
 }

@@ -51,7 +51,7 @@ type Finding struct {
 	Calls    []*Call
 }
 
-// Diagnose joins the logs and gives each call its verdict.
+// Diagnose joins the logs and gives each call its verdict. It uses conn up: a second diagnosis needs a database of its own.
 func Diagnose(ctx context.Context, conn *ingest.Conn, logs []*ingest.Log, o Options) (*Diagnosis, error) {
 	j, err := join.Join(ctx, conn, logs, &o.Limits)
 	if err != nil {

@@ -24,7 +24,7 @@ func embeddedNewline(s *scene) *Cause {
 	}
 	for _, run := range runs(s.badRead()) {
 		n, sum := int64(len(run)), total(run)
-		if n < 2 || sum == frame.Unknown {
+		if n < 2 {
 			continue
 		}
 		where := Cite(s.c.Sent.Log, run[0].Line)
@@ -32,6 +32,9 @@ func embeddedNewline(s *scene) *Cause {
 			return found(EmbeddedNewline, func() string {
 				return fmt.Sprintf("%s: %d bad lines in a row, put together, are the answer with id %s: it was written over several lines", where, n, s.c.ID())
 			}).at(run[0].Line)
+		}
+		if lost == 0 || sum == frame.Unknown {
+			continue
 		}
 		switch lost - sum {
 		case 0:
@@ -161,7 +164,7 @@ func maxLineLength(s *scene) *Cause {
 	if smallest <= v.largest {
 		return s.diedOnIt(v, survived)
 	}
-	if leftover != "" && (survived || len(v.lost) > 1) || len(v.lost) > 1 && (survived || len(within(v.largest, smallest)) > 0) {
+	if leftover != "" && (survived || len(v.lost) > 1) || len(v.lost) > 1 && (survived || len(within(v.largest, smallest)) == 1) {
 		return found(MaxLineLength, say)
 	}
 	return candidate(MaxLineLength, say)

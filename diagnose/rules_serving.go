@@ -239,11 +239,34 @@ func queuedBehind(s *scene) *Cause {
 		return nil
 	}
 	if d := s.c.Stages().Dispatch; (s.c.Slow || s.c.Stalled) && s.mostOfWait(d) {
+		front := h.inFront()
+		if !front.OK() {
+			return candidate(QueuedBehind, func() string {
+				return fmt.Sprintf("read at %s, entered %s later; no other handler was open meanwhile", Cite(h.Log, h.Line(ingest.Request)), Wait(d.D))
+			})
+		}
 		return found(QueuedBehind, func() string {
-			return fmt.Sprintf("read at %s, entered %s later: it waited for its turn", Cite(h.Log, h.Line(ingest.Request)), Wait(d.D))
+			return fmt.Sprintf("read at %s, entered %s later: it waited for its turn behind id %s (%s)", Cite(h.Log, h.Line(ingest.Request)), Wait(d.D),
+				front.Log.ID(front.N), Cite(front.Log, front.Line(ingest.Enter)))
 		})
 	}
 	return nil
+}
+
+// lookBack is how many calls before a slow one are asked whether they stood in its way.
+const lookBack = 4096
+
+// inFront finds a handler of the same stretch that was entered before this one and still open when this request was read.
+func (h Half) inFront() Half {
+	for i := h.N; i > h.N-min(h.N, lookBack); i-- {
+		other := Half{h.Log, i - 1}
+		enter, exit := other.Line(ingest.Enter), other.Line(ingest.Exit)
+		if h.Log.Half(i-1).Stretch == h.Log.Half(h.N).Stretch && enter != 0 && enter < h.Line(ingest.Enter) &&
+			(exit == 0 || exit > h.Line(ingest.Request)) {
+			return other
+		}
+	}
+	return Half{}
 }
 
 // mostOfWait reports whether a stage is at least half of what the requester waited, or of what the responder took.

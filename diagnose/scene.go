@@ -294,7 +294,7 @@ func runs(marks []*ingest.Mark) [][]*ingest.Mark {
 		if i > 0 {
 			last := marks[i-1]
 			d, ok := m.At.Sub(last.At)
-			if m.Line <= last.Line+1 && (!ok || d <= time.Second) { // one chunk may hold several
+			if m.Record == last.Record+1 && (!ok || d <= time.Second) { // one chunk may hold several
 				out[len(out)-1] = append(out[len(out)-1], m)
 				continue
 			}

@@ -186,7 +186,7 @@ func (l *folder) eof(s *Stretch, f *frame.Frame) {
 const maxMarks = 1 << 20
 
 func (l *folder) mark(s *Stretch, f *frame.Frame) *Mark {
-	m := Mark{Kind: f.Kind, Dir: f.Dir, Line: f.Line, Stretch: s.index, At: f.At, Bytes: f.Bytes, Half: -1}
+	m := Mark{Kind: f.Kind, Dir: f.Dir, Line: f.Line, Stretch: s.index, Record: s.Records, At: f.At, Bytes: f.Bytes, Half: -1}
 	m.Open = len(s.open[0]) + len(s.open[1])
 	if f.Kind == frame.Notification {
 		m.Method = l.texts.text(l.texts.intern(f.Method))

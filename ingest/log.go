@@ -107,6 +107,7 @@ type Mark struct {
 	Dir     frame.Dir
 	Line    uint32
 	Stretch uint32
+	Record  uint64 // its number among the records of its stretch
 	At      frame.Instant
 	Bytes   int64
 	Method  string // of a notification
