@@ -214,7 +214,11 @@ func readerStopped(s *scene) *Cause {
 		} else if in.Kind == frame.Notification {
 			text += fmt.Sprintf(" (%s)", in.Method)
 		}
-		return text + fmt.Sprintf(", though it still wrote (%s) and %s for it were written", Cite(s.c.Sent.Log, out.Line), plural(unread, "answer"))
+		waiting := "an answer to it was written"
+		if unread > 1 {
+			waiting = plural(unread, "answer") + " to it were written"
+		}
+		return text + fmt.Sprintf(", though it still wrote (%s) and %s", Cite(s.c.Sent.Log, out.Line), waiting)
 	}
 	if unread > 1 {
 		return found(ReaderStopped, say).at(in.Line + 1)
