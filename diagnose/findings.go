@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"time"
 
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/frame"
@@ -24,6 +25,7 @@ var noteTexts = map[string]struct{ severity, text string }{
 	"cancel_after_answer":     {"info", "%s of a request that was already answered"},
 	"handler_without_request": {"info", "%s that belong to no outstanding request"},
 	"answer_id_lost":          {"warning", "%s whose id was cut off while several requests were outstanding: one of them is answered"},
+	"two_clients":             {"warning", "ids of one connection jump back and forth %s: two clients in one file? calls of both may carry one id"},
 	"request_id_lost":         {"warning", "%s whose id was cut off: they cannot be joined"},
 }
 
@@ -42,6 +44,7 @@ func (d *Diagnosis) find(ctx context.Context) error {
 		d.copied(l)
 		d.negotiated(l)
 	}
+	d.ignoredCancels()
 	for _, doubt := range d.join.Doubts {
 		d.add(doubt.Kind, "warning", d.Log(frame.Client), doubt.Line, doubt.Text)
 	}
@@ -129,6 +132,33 @@ func (d *Diagnosis) strays(l *ingest.Log) {
 		text := fmt.Sprintf("%s on %s %s not JSON-RPC: %s", plural(n, "line"), dir, verb, strings.Join(raws, ", "))
 		d.add("stray_lines", "warning", l, lines[0], text+moreLines(l, lines, n)+"; a stricter reader drops the connection")
 	}
+}
+
+// actOnCancel is how soon after a cancel a handler that heeds it leaves.
+const actOnCancel = time.Second
+
+// ignoredCancels reports cancels that were read while the handler ran on: nothing stalls by that, and the work was for nobody.
+func (d *Diagnosis) ignoredCancels() {
+	var calls []*Call
+	n := 0
+	for _, c := range d.Calls {
+		h := c.Served
+		if h.Line(ingest.Cancel) == 0 || h.Line(ingest.Enter) == 0 {
+			continue
+		}
+		if ran, ok := h.Between(ingest.Cancel, ingest.Exit); h.Line(ingest.Exit) != 0 && (!ok || ran < actOnCancel) {
+			continue
+		}
+		if n++; len(calls) < 3 {
+			calls = append(calls, c)
+		}
+	}
+	if n == 0 {
+		return
+	}
+	h := calls[0].Served
+	text := fmt.Sprintf("%s read while the handler ran on for %s or longer, first that of id %s (%s)", plural(n, "cancel"), Wait(actOnCancel), calls[0].ID(), Cite(h.Log, h.Line(ingest.Cancel)))
+	d.add("cancel_not_heeded", "info", h.Log, h.Line(ingest.Cancel), text).Calls = calls
 }
 
 func (d *Diagnosis) copied(l *ingest.Log) {

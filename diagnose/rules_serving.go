@@ -318,7 +318,27 @@ func slowHandler(s *scene) *Cause {
 	if !s.c.Slow || !s.mostOfWait(d) {
 		return nil
 	}
+	inner := s.waitedOn()
 	return found(SlowHandler, func() string {
-		return fmt.Sprintf("%s of the responder's time are the handler's own, which returned", Wait(d.D))
+		text := fmt.Sprintf("%s of the responder's time passed in the handler, which returned", Wait(d.D))
+		if inner != nil {
+			text += fmt.Sprintf("; %s of that it waited for the server's own request id %s %s (%s)", Wait(inner.Wait().D), inner.ID(), inner.Method(), Cite(inner.Sent.Log, inner.Sent.Line(ingest.Request)))
+		}
+		return text
 	})
+}
+
+// waitedOn finds the server's own request that took most of this call's handler: a chain, and the handler is not to blame.
+func (s *scene) waitedOn() *Call {
+	h := s.c.Served
+	if s.c.Requester != frame.Client {
+		return nil
+	}
+	for _, c := range s.around().asked {
+		within := c.Sent.Line(ingest.Request) > h.Line(ingest.Enter) && c.Sent.Line(ingest.Answer) != 0 && c.Sent.Line(ingest.Answer) < h.Line(ingest.Exit)
+		if w := c.Wait(); within && w.OK && w.D*2 >= s.c.Stages().Handler.D {
+			return c
+		}
+	}
+	return nil
 }

@@ -49,7 +49,8 @@ type survey struct {
 type session struct {
 	calls    []*Call // in the order of Diagnosis.Calls
 	read     []*Call // those whose answer was read, in the order of reading
-	reverse  []*Call // the server's own requests that were not answered
+	asked    []*Call // the server's own requests
+	reverse  []*Call // those of them that were not answered
 	handlers []*Call // handlers entered and not left, in the order of entering
 }
 
@@ -114,8 +115,11 @@ func (in *session) add(c *Call) {
 	if c.Sent.Line(ingest.Answer) != 0 && c.Served.OK() {
 		in.read = append(in.read, c)
 	}
-	if c.Requester == frame.Server && c.Sent.OK() && c.Sent.Line(ingest.Answer) == 0 {
-		in.reverse = append(in.reverse, c)
+	if c.Requester == frame.Server && c.Sent.OK() {
+		in.asked = append(in.asked, c)
+		if c.Sent.Line(ingest.Answer) == 0 {
+			in.reverse = append(in.reverse, c)
+		}
 	}
 	if c.Served.Line(ingest.Enter) != 0 && c.Served.Line(ingest.Exit) == 0 {
 		in.handlers = append(in.handlers, c)

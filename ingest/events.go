@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"fmt"
 	"sort"
 
 	"mcpdiag/ingest/frame"
@@ -206,8 +207,14 @@ func (l *folder) mark(s *Stretch, f *frame.Frame) *Mark {
 func (l *folder) finish() {
 	for _, s := range l.Stretches {
 		l.leftovers(s)
+		if s.drops >= minDrops && s.drops*4 > s.Calls {
+			l.note("two_clients", s.First, -1).Text = []string{fmt.Sprintf("connection %d: %d times in %d requests", s.Number, s.drops, s.Calls)}
+		}
 	}
 }
+
+// minDrops is how often ids must fall before a connection may be two: threads of one client race now and then.
+const minDrops = 3
 
 func (l *folder) leftovers(s *Stretch) {
 	var events []waiting

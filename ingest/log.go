@@ -91,6 +91,7 @@ type Stretch struct {
 	counted  bool // the client's ids so far: the lowest and the latest
 	least    idRef
 	previous idRef
+	drops    uint32 // how often an id was below the one before
 }
 
 // End is the last frame that went one way.

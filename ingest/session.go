@@ -79,6 +79,9 @@ func (s *Stretch) asks(f *frame.Frame) {
 		if !s.counted || n < s.least {
 			s.least = n
 		}
+		if s.counted && n < s.previous {
+			s.drops++
+		}
 		s.counted, s.previous = true, n
 	}
 }

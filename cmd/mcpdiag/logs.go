@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -131,7 +132,21 @@ func (f *logFlags) read(ctx context.Context, e *env, sets []ingest.Set, o ingest
 		}
 		logs = append(logs, r.logs...)
 	}
+	giveBack(logs)
 	return logs, nil
+}
+
+// manyRecords is from how many records on the memory that reading took is worth giving back before DuckDB takes its own.
+const manyRecords = 1 << 20
+
+func giveBack(logs []*ingest.Log) {
+	n := uint64(0)
+	for _, l := range logs {
+		n += l.Records
+	}
+	if n > manyRecords {
+		debug.FreeOSMemory()
+	}
 }
 
 // refuseUnread is the error for a log that is not empty and gave no record: whatever it is, it is not evidence.
