@@ -246,8 +246,8 @@ func sseDropped(s *scene) *Cause {
 		text := fmt.Sprintf("%s: the stream ended", Cite(s.c.Sent.Log, eof))
 		if d, ok := st.EOFAt[k].Sub(s.c.Sent.At(ingest.Request)); ok {
 			text += fmt.Sprintf(" %s after the request", Wait(d))
-			if v := s.read(); d > v.silence && d >= 5*time.Second {
-				text += fmt.Sprintf(" (answers that were read had kept silent for %s at most)", Wait(v.silence))
+			if longest := s.longestSilence(); d > longest && d >= 5*time.Second {
+				text += fmt.Sprintf(" (answers that were read had kept silent for %s at most)", Wait(longest))
 			}
 		}
 		if total := s.c.Stages().Total; total.OK {

@@ -34,7 +34,8 @@ type survey struct {
 	answered   uint32 // the latest request line of a call whose answer was read
 	largest    int64  // bytes of the largest answer that was read
 	largestIn  Half
-	silence    time.Duration // the longest silence before an answer that was read
+	silences   sync.Once
+	silence    time.Duration // the longest silence before an answer that was read; see longestSilence
 	requests   int           // requests that the responder's log shows
 	largestReq int64
 	lostReq    int    // requests sent and not read
@@ -162,7 +163,6 @@ func (s *stage) survey(l *ingest.Log) {
 		if n := l.Bytes(i, ingest.Answer); n > v.largest {
 			v.largest, v.largestIn = n, Half{l, i}
 		}
-		v.silence = max(v.silence, silence(Half{l, i}))
 	}
 }
 
@@ -181,6 +181,20 @@ func (s *stage) look(p place) *survey {
 		return v
 	}
 	return &survey{}
+}
+
+// longestSilence is the longest silence before an answer that was read in the call's session. Few ask, so it is looked up once
+// somebody does.
+func (s *scene) longestSilence() time.Duration {
+	v, l := s.read(), s.c.Sent.Log
+	v.silences.Do(func() {
+		for i := range uint32(l.Halves()) {
+			if h := l.Half(i); h.Stretch == s.c.place().stretch && h.By == s.c.Requester && l.Line(i, ingest.Answer) != 0 {
+				v.silence = max(v.silence, silence(Half{l, i}))
+			}
+		}
+	})
+	return v.silence
 }
 
 // silence is how long nothing was heard of a call before its answer.
