@@ -116,13 +116,13 @@ func (d *Diagnosis) summarise(ctx context.Context) error {
 	return rows.Err()
 }
 
-//go:embed close.sql
-var closeSQL string
+//go:embed closely.sql
+var closelySQL string
 
 // load brings in the calls that are looked at closely.
 func (d *Diagnosis) load(ctx context.Context) error {
 	every := d.Options.All || d.Summary.Calls <= fewCalls
-	rows, err := d.join.Conn.Query(ctx, closeSQL, every)
+	rows, err := d.join.Conn.Query(ctx, closelySQL, every)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (d *Diagnosis) load(ctx context.Context) error {
 	return rows.Err()
 }
 
-// call unpacks a row of close.sql.
+// call unpacks a row of closely.sql.
 func (d *Diagnosis) call(by frame.Side, r, p, verdict int64) *Call {
 	c := &Call{Requester: by, Sent: d.half(by, r), Served: d.half(by.Peer(), p)}
 	for k := range c.Q {

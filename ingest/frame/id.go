@@ -11,7 +11,7 @@ import (
 // String tokens are in canonical spelling, so that equal strings are equal tokens. nil means that there is no id.
 type ID []byte
 
-// Null is the id of an answer whose writer did not know which request it answers.
+// null is the id of an answer whose writer did not know which request it answers.
 var null = []byte("null")
 
 // IsNull reports whether the id is the JSON null.
