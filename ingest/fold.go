@@ -206,10 +206,6 @@ func (l *folder) reused(s *Stretch, before, i uint32, h *Half, f *frame.Frame) {
 	l.note("id_reused_in_flight", f.Line, int64(i))
 }
 
-func (l *folder) sameKey(j uint32, h *Half) bool {
-	return l.arena.sameID(l.arena.at(j), h.By, h.id, l.arena.token(h.id, make([]byte, 0, 20)))
-}
-
 // apart reports whether the two requests came in different HTTP exchanges, whose answers cannot be confused.
 func (l *folder) apart(j uint32, f *frame.Frame) bool {
 	key, other := exchangeOf(f), l.via[j]

@@ -25,6 +25,13 @@ type joinFlags struct {
 	db           string
 }
 
+// The thresholds that hold when the user names none.
+const (
+	defaultSlow     = 2 * time.Second
+	defaultPatience = 30 * time.Second
+	defaultQuiet    = 30 * time.Second
+)
+
 const joinLong = `Joins the client's and the server's frame log on the JSON-RPC id and says for each stalled call where it stopped:
 never arrived, never written, written but not read, or delivered. Times are subtracted on one clock only; every
 verdict cites its lines.
@@ -58,9 +65,9 @@ func newJoin(e *env) *cobra.Command {
 	flags.BoolVar(&f.all, "all", false, "list every call, not only those with a problem")
 	flags.StringVar(&f.id, "id", "", "only calls with this `ID`: bare, or as a JSON token")
 	flags.StringVar(&f.session, "session", "", "only calls of the session of this `NAME`")
-	flags.DurationVar(&f.slow, "slow", 2*time.Second, "an answered call that took this long is slow")
-	flags.DurationVar(&f.patience, "patience", 30*time.Second, "an unanswered call younger than this when its log ends is still open")
-	flags.DurationVar(&f.quiet, "quiet", 30*time.Second, "silence after an answer that is worth a word")
+	flags.DurationVar(&f.slow, "slow", defaultSlow, "an answered call that took this long is slow")
+	flags.DurationVar(&f.patience, "patience", defaultPatience, "an unanswered call younger than this when its log ends is still open")
+	flags.DurationVar(&f.quiet, "quiet", defaultQuiet, "silence after an answer that is worth a word")
 	flags.StringVar(&f.since, "since", "", "only calls from this `TIME` on: RFC 3339, or +duration from each log's first record")
 	flags.StringVar(&f.until, "until", "", "only calls up to this `TIME`")
 	flags.StringVar(&f.db, "db", "", "keep frames, halves, calls and findings in the DuckDB `FILE`")

@@ -42,7 +42,7 @@ func newStages(e *env) *cobra.Command {
 	}
 	f.logs.register(c)
 	registerTwo(c, &f.out)
-	c.Flags().DurationVar(&f.slow, "slow", 2*time.Second, "an answered call that took this long is slow")
+	c.Flags().DurationVar(&f.slow, "slow", defaultSlow, "an answered call that took this long is slow")
 	return c
 }
 

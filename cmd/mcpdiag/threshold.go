@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,7 +60,7 @@ func runThreshold(ctx context.Context, e *env, f *thresholdFlags, args []string)
 		return err
 	}
 	d, conn, err := diagnoseLogs(ctx, logs, diagnose.Options{Limits: ingest.Limits{
-		Slow: 2 * time.Second, Patience: 30 * time.Second, Quiet: 30 * time.Second, Session: f.session}})
+		Slow: defaultSlow, Patience: defaultPatience, Quiet: defaultQuiet, Session: f.session}})
 	if err != nil {
 		return err
 	}
@@ -94,7 +93,7 @@ func readTwo(ctx context.Context, e *env, in *logFlags, out *outFlags, args []st
 	if err := refuseInputs(sets, out.file); err != nil {
 		return nil, err
 	}
-	return in.read(ctx, e, sets, ingest.Options{Quiet: 30 * time.Second})
+	return in.read(ctx, e, sets, ingest.Options{Quiet: defaultQuiet})
 }
 
 // writeTwo writes what such a command found.
