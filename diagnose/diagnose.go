@@ -38,6 +38,7 @@ type Diagnosis struct {
 	Options  Options
 	join     *join.Joined
 	stage    *stage
+	every    bool   // a row of `verdicts` is one call
 	orphans  []Half // answers and handler events whose request neither log has
 }
 
@@ -58,7 +59,7 @@ func Diagnose(ctx context.Context, conn *ingest.Conn, logs []*ingest.Log, o Opti
 		return nil, err
 	}
 	d := &Diagnosis{Logs: logs, Options: o, join: j}
-	if err := d.leaves(ctx); err != nil {
+	if err := d.tell(ctx); err != nil {
 		return nil, err
 	}
 	if err := d.summarise(ctx); err != nil {
@@ -75,8 +76,8 @@ func Diagnose(ctx context.Context, conn *ingest.Conn, logs []*ingest.Log, o Opti
 	return d, nil
 }
 
-// leaves runs leaf.sql over the joined calls.
-func (d *Diagnosis) leaves(ctx context.Context) error {
+// tell makes what leaf.sql reads beside the calls, and runs it.
+func (d *Diagnosis) tell(ctx context.Context) error {
 	c := d.join.Conn
 	if err := c.Exec(ctx, "CREATE OR REPLACE TEMP TABLE logs (side UTINYINT, cut BOOLEAN, sees BOOLEAN, frames BOOLEAN)"); err != nil {
 		return err
@@ -87,11 +88,32 @@ func (d *Diagnosis) leaves(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.Exec(ctx, leafSQL)
+	halves := 0
+	for _, l := range d.Logs {
+		halves += l.Halves()
+	}
+	return d.leaves(ctx, d.Options.All || halves <= 2*fewCalls)
+}
+
+// leaves runs leaf.sql over the calls. With every, a row of `told` and `verdicts` is one call, healthy ones too.
+func (d *Diagnosis) leaves(ctx context.Context, every bool) error {
+	if err := d.join.Conn.Exec(ctx, "SET VARIABLE every = $1", every); err != nil {
+		return err
+	}
+	d.every = every
+	return d.join.Conn.Exec(ctx, leafSQL)
+}
+
+// eachTold makes sure that a row of `verdicts` is one call, for those who go through them all.
+func (d *Diagnosis) eachTold(ctx context.Context) error {
+	if d.every {
+		return nil
+	}
+	return d.leaves(ctx, true)
 }
 
 func (d *Diagnosis) summarise(ctx context.Context) error {
-	rows, err := d.join.Conn.Query(ctx, `SELECT coalesce(leaf, ''), count(*), count(*) FILTER (stalled), count(*) FILTER (slow), count(*) FILTER (quiet) FROM verdicts GROUP BY 1`)
+	rows, err := d.join.Conn.Query(ctx, `SELECT coalesce(leaf, ''), sum(n)::BIGINT, count(*) FILTER (stalled), count(*) FILTER (slow), count(*) FILTER (quiet) FROM verdicts GROUP BY 1`)
 	if err != nil {
 		return err
 	}

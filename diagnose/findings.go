@@ -227,7 +227,7 @@ const orphansKept = 10_000
 
 // findOrphans collects the answers whose request neither log has.
 func (d *Diagnosis) findOrphans(ctx context.Context) error {
-	rows, err := d.join.Conn.Query(ctx, `SELECT requester, coalesce(r_half, -1), coalesce(p_half, -1) FROM calls
+	rows, err := d.join.Conn.Query(ctx, `SELECT requester, coalesce(r_half, -1), coalesce(p_half, -1) FROM told
 		WHERE (coalesce(r_facts, 0) | coalesce(p_facts, 0)) & 3 = 2 ORDER BY ALL LIMIT $1`, orphansKept)
 	if err != nil {
 		return err

@@ -41,6 +41,9 @@ func (d *Diagnosis) fillKept(ctx context.Context, program string, sets []ingest.
 			return err
 		}
 	}
+	if err := d.eachTold(ctx); err != nil {
+		return err
+	}
 	return c.Exec(ctx, keepCallsSQL)
 }
 

@@ -1,4 +1,17 @@
--- One row of `verdicts` is one call with its three answers and the leaf that they select.
+-- One row of `told` is one call as the two logs tell it; or, unless the variable `every` asks for each, all the calls of one
+-- requester that both logs show from request to answer with nothing odd (4627 = 1 + 2 + 16 + 512 + 4096, see below), counted
+-- together: of a healthy million nothing is kept but its number, and the lines between which it lies.
+CREATE OR REPLACE TEMP TABLE told AS
+SELECT requester, r_facts, p_facts,
+       CASE WHEN single THEN r_half END AS r_half,
+       CASE WHEN single THEN p_half END AS p_half,
+       min(r_line) AS r_line, max(r_line) AS r_last,
+       min(p_line) AS p_line, max(p_line) AS p_last,
+       count(*)    AS n
+FROM (SELECT *, r_facts | 512 IS DISTINCT FROM 4627 OR p_facts | 512 IS DISTINCT FROM 4627 OR getvariable('every') AS single FROM calls)
+GROUP BY ALL;
+
+-- One row of `verdicts` is one row of `told` with its three answers and the leaf that they select.
 --
 -- r is the requester's half, p the responder's. The facts are bits (ingest/halves.go): 1 request, 2 answer, 4 unsure (the
 -- answer may be there and not be shown), 8 ambiguous, 16 the other log knows the session, 32 young, 64 open by design,
@@ -11,13 +24,13 @@ CREATE OR REPLACE TEMP TABLE verdicts AS
 WITH seen AS (
   SELECT *,
          coalesce(r_facts, 0) AS r, coalesce(p_facts, 0) AS p,
-         r_half IS NOT NULL AS r_has, p_half IS NOT NULL AS p_has
-  FROM calls
+         r_facts IS NOT NULL AS r_has, p_facts IS NOT NULL AS p_has
+  FROM told
 ), shared AS (             -- per log: the first and the last of its lines that belong to a call of both
-  SELECT side, min(line) AS first, max(line) AS last
-  FROM (SELECT requester AS side, r_line AS line FROM seen WHERE r_has AND p_has
+  SELECT side, min(line) AS first, max(last) AS last
+  FROM (SELECT requester AS side, r_line AS line, r_last AS last FROM seen WHERE r_has AND p_has
         UNION ALL
-        SELECT 3 - requester,     p_line         FROM seen WHERE r_has AND p_has)
+        SELECT 3 - requester,     p_line,         p_last         FROM seen WHERE r_has AND p_has)
   GROUP BY side
 ), answered AS (
   SELECT seen.*,
@@ -54,7 +67,7 @@ WITH seen AS (
          END AS q3
   FROM answered
 )
-SELECT requester, r_half, p_half, q1, q2, q3,
+SELECT requester, r_half, p_half, n, q1, q2, q3,
        CASE WHEN NOT q1 AND q3 IS NOT true          THEN 'never_arrived'
             WHEN q1 AND NOT q2 AND q3 IS NOT true   THEN 'never_written'
             WHEN q1 AND q2 AND NOT q3               THEN 'written_not_read'

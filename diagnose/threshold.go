@@ -87,6 +87,9 @@ func NewThreshold(ctx context.Context, d *Diagnosis, o ThresholdOptions) (*Thres
 
 // eachVerdict goes through all calls, the healthy ones too, without keeping them.
 func (d *Diagnosis) eachVerdict(ctx context.Context, visit func(*Call)) error {
+	if err := d.eachTold(ctx); err != nil {
+		return err
+	}
 	rows, err := d.join.Conn.Query(ctx, `SELECT requester, coalesce(r_half, -1), coalesce(p_half, -1), leaf, stalled FROM verdicts
 		ORDER BY requester, r_half NULLS LAST, p_half`)
 	if err != nil {
