@@ -16,26 +16,36 @@ type shapes struct {
 
 // shapeNode is what may follow a value.
 type shapeNode struct {
-	first    *shapeBranch // of branches
-	many     bool         // there are others
-	at       int          // where the branches' literals begin to differ
+	only     *shapeBranch // the sole one of branches
+	fork     *shapeFork   // tells several apart
 	branches []*shapeBranch
+}
+
+// shapeFork tells branches apart by eight bytes of their literals, from the first at which they differ.
+type shapeFork struct {
+	at   int
+	ways []shapeWay
+}
+
+// shapeWay is a branch, or another fork for those that have these bytes in common.
+type shapeWay struct {
+	key, mask uint64
+	branch    *shapeBranch
+	fork      *shapeFork
 }
 
 // shapeBranch is a literal and the value after it; with ends, the literal that ends a line.
 type shapeBranch struct {
-	form      form
-	value     member
-	rival     bool     // another branch has the same key
-	words     []uint64 // the literal, eight bytes each
-	rest      uint64   // and what is left of it, with its mask
-	restMask  uint64
-	restSize  int
-	stop      uint64 // bits that no byte of a text may have
-	next      shapeNode
-	key, mask uint64 // the literal's bytes at shapeNode.at, as far as it has any there
-	ends      *shapeConst
-	literal   string
+	form     form
+	value    member
+	words    []uint64 // the literal, eight bytes each
+	rest     uint64   // and what is left of it, with its mask
+	restMask uint64
+	restSize int
+	stop     uint64 // bits that no byte of a text may have
+	next     shapeNode
+	ends     *shapeConst
+	literal  string
 }
 
 // form is how a value is written, and so how it is read.
@@ -112,9 +122,9 @@ func (d *Decoder) Next(span []byte, f *Frame) int {
 func (s *shapes) match(b []byte, f *Frame) int {
 	node, i := &s.root, 0
 	for {
-		branch := node.first
-		if node.many {
-			branch = node.choose(b, i)
+		branch := node.only
+		if node.fork != nil {
+			branch = node.fork.choose(b, i)
 		}
 		if branch == nil {
 			return 0
@@ -190,26 +200,22 @@ func (s *shapes) match(b []byte, f *Frame) int {
 	}
 }
 
-// choose picks the branch whose literal may stand at b[i].
-func (n *shapeNode) choose(b []byte, i int) *shapeBranch {
+// choose picks the branch whose literal may stand at b[i]: the only one that has the bytes by which it was told from the others.
+func (n *shapeFork) choose(b []byte, i int) *shapeBranch {
+again:
 	w := load(b, i+n.at)
-	for _, branch := range n.branches {
-		if w&branch.mask == branch.key && (!branch.rival || branch.stands(b, i)) {
-			return branch
+	for k := range n.ways {
+		way := &n.ways[k]
+		if w&way.mask != way.key {
+			continue
 		}
+		if way.fork == nil {
+			return way.branch
+		}
+		n = way.fork
+		goto again
 	}
 	return nil
-}
-
-// stands reports whether the branch's literal stands at b[i].
-func (n *shapeBranch) stands(b []byte, i int) bool {
-	for _, w := range n.words {
-		if i < 0 || i > len(b)-8 || load8(b[i:]) != w {
-			return false
-		}
-		i += 8
-	}
-	return load(b, i)&n.restMask == n.rest
 }
 
 // lineEnd is the index behind the line end at b[i], or i when b ends there; 0 when the line goes on.

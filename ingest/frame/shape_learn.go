@@ -77,28 +77,43 @@ func (n *shapeNode) branch(literal []byte, form form, m member) *shapeBranch {
 	}
 	n.branches = append(n.branches, b)
 	slices.SortStableFunc(n.branches, func(a, b *shapeBranch) int { return len(b.literal) - len(a.literal) })
-	n.split()
+	n.only, n.fork = n.branches[0], nil
+	if len(n.branches) > 1 {
+		n.fork = forkOf(n.branches)
+	}
 	return b
 }
 
-// split finds where the branches differ, and each one's bytes there.
-func (n *shapeNode) split() {
-	first := n.branches[0].literal
-	n.at = len(first)
-	for _, b := range n.branches[1:] {
-		n.at = min(n.at, common(first, b.literal))
+// forkOf finds where the branches, longest first, differ. Those with the same eight bytes there share a way.
+func forkOf(branches []*shapeBranch) *shapeFork {
+	f := &shapeFork{at: len(branches[0].literal)}
+	for _, b := range branches[1:] {
+		f.at = min(f.at, common(branches[0].literal, b.literal))
 	}
-	if len(n.branches) == 1 {
-		n.at = 0
+	for len(branches) > 0 {
+		key, mask := keyAt(branches[0].literal, f.at)
+		var alike, others []*shapeBranch
+		for _, b := range branches {
+			if k, m := keyAt(b.literal, f.at); k == key && m == mask {
+				alike = append(alike, b)
+			} else {
+				others = append(others, b)
+			}
+		}
+		way := shapeWay{key: key, mask: mask, branch: alike[0]}
+		if mask == lowBytes(8) && len(alike) > 1 {
+			way.fork = forkOf(alike)
+		}
+		f.ways = append(f.ways, way)
+		branches = others
 	}
-	for _, b := range n.branches {
-		rest := []byte(b.literal[n.at:])
-		b.key, b.mask = load(rest, 0), lowBytes(len(rest))
-	}
-	for i, b := range n.branches {
-		b.rival = slices.ContainsFunc(n.branches[i+1:], func(c *shapeBranch) bool { return b.key == c.key&b.mask })
-	}
-	n.first, n.many = n.branches[0], len(n.branches) > 1
+	return f
+}
+
+// keyAt is the literal's bytes from at on, up to eight, and their mask.
+func keyAt(literal string, at int) (key, mask uint64) {
+	rest := []byte(literal[at:])
+	return load(rest, 0), lowBytes(len(rest))
 }
 
 // common is the length of the beginning that a and b share.
