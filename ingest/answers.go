@@ -16,16 +16,18 @@ func (l *folder) answer(s *Stretch, f *frame.Frame) {
 		return
 	}
 	i, ok := l.answered(s, by, f)
-	switch {
-	case ok && l.arena.at(i).Flags&Ambiguous != 0 && l.outstanding(i):
-		l.groupAnswer(s, i, f)
-	case ok && l.arena.at(i).line[Answer] == 0 && l.arena.at(i).Flags&Closed == 0:
-		l.close(s, i, f)
-	case ok && l.repeatedPhase(i, f):
-	case ok:
-		l.repeat(s, i, f)
-	default:
+	if !ok {
 		l.wait(s, f)
+		return
+	}
+	switch h := l.arena.at(i); {
+	case h.Flags&Ambiguous != 0 && l.outstanding(i):
+		l.groupAnswer(s, i, f)
+	case h.line[Answer] == 0 && h.Flags&Closed == 0:
+		l.close(s, i, h, f)
+	case l.repeatedPhase(i, f):
+	default:
+		l.repeat(s, i, f)
 	}
 }
 
@@ -42,10 +44,9 @@ func (l *folder) answered(s *Stretch, by frame.Side, f *frame.Frame) (uint32, bo
 }
 
 // close ends half i with its answer.
-func (l *folder) close(s *Stretch, i uint32, f *frame.Frame) {
-	h := l.arena.at(i)
+func (l *folder) close(s *Stretch, i uint32, h *Half, f *frame.Frame) {
 	h.bytes[Answer] = clampBytes(f.Bytes)
-	l.set(i, Answer, f)
+	l.set(i, h, Answer, f)
 	if f.Kind == frame.Error {
 		h.Flags |= IsError
 	}
@@ -65,9 +66,11 @@ func (l *folder) close(s *Stretch, i uint32, f *frame.Frame) {
 		l.answerFacts(i, h, f)
 	}
 	if h.line[Request] != 0 {
-		l.settle(s, i)
+		l.settle(s, i, h)
 	}
-	delete(l.via, i)
+	if len(l.via) > 0 {
+		delete(l.via, i)
+	}
 	if h.By == frame.Client && l.Side == frame.Client { // a server is silent by nature
 		s.idle.answered(i, f.At)
 	}
@@ -104,7 +107,7 @@ func (l *folder) repeatedPhase(i uint32, f *frame.Frame) bool {
 	}
 	if f.Phase == frame.Written { // the strongest word that a log of this side has
 		h.line[Answer] = 0
-		l.set(i, Answer, f)
+		l.set(i, h, Answer, f)
 	}
 	return true
 }
@@ -134,8 +137,9 @@ func (l *folder) groupAnswer(s *Stretch, i uint32, f *frame.Frame) {
 // dissolve ends a group: all its answers are there, or it was given up. The id is free again; its members stay untold.
 func (l *folder) dissolve(s *Stretch, i uint32, g *Group) {
 	for _, j := range g.Members {
-		l.arena.at(j).Flags |= Closed
-		l.settle(s, j)
+		h := l.arena.at(j)
+		h.Flags |= Closed
+		l.settle(s, j, h)
 	}
 	delete(s.groups, l.key(i))
 }
@@ -185,8 +189,9 @@ func (l *folder) refuse(s *Stretch, i uint32, f *frame.Frame) {
 	if f.More != nil {
 		fact.RefusedCode, fact.RefusedStatus = f.More.Code, f.More.Status
 	}
-	l.arena.at(i).Flags |= Refused
-	l.settle(s, i)
+	h := l.arena.at(i)
+	h.Flags |= Refused
+	l.settle(s, i, h)
 }
 
 // lost folds an answer whose id was cut off: of one outstanding request it is the answer, of several any may be answered.
@@ -194,7 +199,7 @@ func (l *folder) lost(s *Stretch, f *frame.Frame, by frame.Side, m *Mark) {
 	open := s.open[by-frame.Client]
 	if len(open) == 1 {
 		m.Half = int64(open[0])
-		l.close(s, open[0], f)
+		l.close(s, open[0], l.arena.at(open[0]), f)
 		return
 	}
 	for _, i := range open {
@@ -289,19 +294,19 @@ func (l *folder) apartFrom(s *Stretch, i uint32, e *waiting) {
 	h := l.arena.at(i)
 	k, orphan := l.open(s, h.By, e.frame.ID, i, true)
 	orphan.Nth, h.Nth = h.Nth, orphan.Nth
-	l.settle(s, k)
+	l.settle(s, k, orphan)
 	l.replay(s, k, &e.frame)
 	s.table.put(&l.arena, i)
 }
 
 func (l *folder) replay(s *Stretch, i uint32, f *frame.Frame) {
-	switch {
+	switch h := l.arena.at(i); {
 	case f.Kind.Handler():
-		l.handle(i, f)
-	case l.arena.at(i).Flags&Ambiguous != 0:
+		l.handle(i, h, f)
+	case h.Flags&Ambiguous != 0:
 		l.groupAnswer(s, i, f)
-	case l.arena.at(i).line[Answer] == 0:
-		l.close(s, i, f)
+	case h.line[Answer] == 0:
+		l.close(s, i, h, f)
 	default:
 		l.repeat(s, i, f)
 	}

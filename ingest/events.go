@@ -15,12 +15,14 @@ func (l *folder) handler(s *Stretch, f *frame.Frame) {
 	}
 	if f.ID != nil {
 		i, ok := l.find(s, f.Requester(), f.ID)
-		switch {
-		case ok && l.arena.at(i).Flags&Ambiguous != 0:
+		if !ok {
+			l.wait(s, f)
+			return
+		}
+		switch h := l.arena.at(i); {
+		case h.Flags&Ambiguous != 0:
 			l.handleInGroup(i, f)
-		case ok && l.Line(i, pointOf(f)) == 0 && l.arena.at(i).Flags&Closed == 0:
-			l.handle(i, f)
-		default:
+		case h.Flags&Closed != 0 || !l.handle(i, h, f):
 			l.wait(s, f)
 		}
 		return
@@ -35,7 +37,7 @@ func (l *folder) handler(s *Stretch, f *frame.Frame) {
 	case 0:
 		l.note("handler_without_request", f.Line, -1)
 	case 1:
-		l.handle(candidates[0], f)
+		l.handle(candidates[0], l.arena.at(candidates[0]), f)
 	default:
 		for _, i := range candidates {
 			l.fact(i).HandlerAmbiguous = true
@@ -59,19 +61,23 @@ func pointOf(f *frame.Frame) Point {
 	return Exit
 }
 
-func (l *folder) handle(i uint32, f *frame.Frame) {
-	h := l.arena.at(i)
+// handle records a handler event of half i; false when it has one like it.
+func (l *folder) handle(i uint32, h *Half, f *frame.Frame) bool {
+	g, p := l.arena.served(i, true), pointOf(f)
+	if g.line[p-Enter] != 0 {
+		return false
+	}
 	if h.method == 0 {
 		h.method = l.texts.intern(f.Method)
 	}
 	if h.name == 0 {
 		h.name = l.texts.intern(f.Name)
 	}
-	l.arena.served(i, true)
-	l.set(i, pointOf(f), f)
 	if f.Rows != frame.Unknown {
-		l.arena.served(i, true).rows = f.Rows + 1
+		g.rows = f.Rows + 1
 	}
+	l.stamp(i, h, p, &g.at[p-Enter], &g.line[p-Enter], f)
+	return true
 }
 
 // handleInGroup gives the event to the one member of the group that serves it: two requests with one id may still differ in
@@ -88,7 +94,7 @@ func (l *folder) handleInGroup(i uint32, f *frame.Frame) {
 		}
 	}
 	if n == 1 {
-		l.handle(found, f)
+		l.handle(found, l.arena.at(found), f)
 	}
 }
 
@@ -132,7 +138,7 @@ func (l *folder) cancel(s *Stretch, f *frame.Frame) {
 			l.note("cancel_after_answer", f.Line, int64(i))
 		}
 	default:
-		l.set(i, Cancel, f)
+		l.set(i, h, Cancel, f)
 	}
 }
 
@@ -236,8 +242,9 @@ func (l *folder) leftover(s *Stretch, e *waiting) {
 	by := e.frame.Requester()
 	i, ok := l.find(s, by, e.frame.ID)
 	if !ok {
-		i, _ = l.open(s, by, e.frame.ID, 0, false)
-		l.settle(s, i)
+		var h *Half
+		i, h = l.open(s, by, e.frame.ID, 0, false)
+		l.settle(s, i, h)
 	}
 	l.replay(s, i, &e.frame)
 }

@@ -114,7 +114,7 @@ func (l *folder) request(s *Stretch, f *frame.Frame) {
 	i, h := l.open(s, by, f.ID, before, used)
 	h.method, h.name = l.texts.intern(f.Method), l.texts.intern(f.Name)
 	h.bytes[Request] = clampBytes(f.Bytes)
-	l.set(i, Request, f)
+	l.set(i, h, Request, f)
 	if len(s.Head) < HeadLen {
 		s.Head = append(s.Head, i)
 	}
@@ -147,7 +147,7 @@ func (l *folder) again(j uint32, f *frame.Frame) bool {
 // open starts a half and makes it the latest of its id, after `before` when the id was used.
 func (l *folder) open(s *Stretch, by frame.Side, id frame.ID, before uint32, used bool) (uint32, *Half) {
 	i, h := l.arena.add()
-	*h = Half{id: l.arena.intern(id), bytes: [2]uint32{noBytes, noBytes}, Stretch: s.index, Nth: 1, By: by}
+	h.id, h.bytes, h.Stretch, h.Nth, h.By = l.arena.intern(id), [2]uint32{noBytes, noBytes}, s.index, 1, by
 	if used {
 		h.Nth = l.arena.at(before).Nth + 1
 		l.Reuses++
@@ -165,7 +165,7 @@ func (l *folder) find(s *Stretch, by frame.Side, id frame.ID) (uint32, bool) {
 
 // requestFacts notes what few requests carry, and what their reuse of an id means.
 func (l *folder) requestFacts(s *Stretch, before, i uint32, h *Half, f *frame.Frame) {
-	if !f.ID.IsString() && !f.ID.IsInteger() {
+	if h.id&elsewhere != 0 && !f.ID.IsString() && !f.ID.IsInteger() {
 		l.note("id_not_integer", f.Line, int64(i))
 	}
 	if f.Phase != frame.NoPhase {
@@ -259,12 +259,12 @@ func (l *folder) outstanding(i uint32) bool {
 }
 
 // settle takes half i off the outstanding ones. The search starts at the end: what is answered is mostly young.
-func (l *folder) settle(s *Stretch, i uint32) {
-	open := s.open[l.arena.at(i).By-frame.Client]
+func (l *folder) settle(s *Stretch, i uint32, h *Half) {
+	open := s.open[h.By-frame.Client]
 	for k := len(open) - 1; k >= 0; k-- {
 		if open[k] == i {
 			copy(open[k:], open[k+1:])
-			s.open[l.arena.at(i).By-frame.Client] = open[:len(open)-1]
+			s.open[h.By-frame.Client] = open[:len(open)-1]
 			return
 		}
 	}

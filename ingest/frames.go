@@ -39,7 +39,7 @@ func Frames(ctx context.Context, set Set, o Options, v Visitor) (*Tally, error) 
 	for i, s := range set.Sources {
 		w.files = append(w.files, file{s.Label, w.lines})
 		w.place = Place{Source: i, Path: s.Label}
-		cut, err := scan(ctx, s, o, w.take)
+		cut, err := scan(ctx, s, o, sink{begin: w.begin, batch: w.batch})
 		if err != nil {
 			return nil, err
 		}
@@ -58,11 +58,8 @@ type walk struct {
 	tally   Tally
 }
 
-// take visits one batch: its frames and its bad lines, merged by line.
-func (w *walk) take(d *dialect.Dialect, j *job) error {
-	if w.dialect == nil {
-		w.dialect = d
-	}
+// batch visits what a span says: its frames and its bad lines, merged by line.
+func (w *walk) batch(j *job) error {
 	bad := j.batch.Bad
 	for k := range j.batch.Frames {
 		f := &j.batch.Frames[k]

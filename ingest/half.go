@@ -164,16 +164,19 @@ func appendUint(b []byte, n uint64) []byte {
 	}
 }
 
-// set records a point: its line, and its time on the half's clock. The first record of a point stands; later ones are
+// set records a point in the half's own part.
+func (l *Log) set(i uint32, h *Half, p Point, f *frame.Frame) {
+	l.stamp(i, h, p, &h.at[p], &h.line[p], f)
+}
+
+// stamp records a point: its line, and its time on the half's clock. The first record of a point stands; later ones are
 // copies, replays or findings.
-func (l *Log) set(i uint32, p Point, f *frame.Frame) {
-	h := l.arena.at(i)
-	at, line := l.slot(h, i, p, true)
+func (l *Log) stamp(i uint32, h *Half, p Point, at *int64, line *uint32, f *frame.Frame) {
 	if *line != 0 {
 		return
 	}
 	*line = f.Line
-	mono, wall := f.At.HasMono(), int64(0)
+	mono := f.At.HasMono()
 	wall, hasWall := f.At.WallNS()
 	if mono && h.timed == 0 {
 		h.clock = l.clock
@@ -194,11 +197,12 @@ func (l *Log) set(i uint32, p Point, f *frame.Frame) {
 	}
 }
 
-func (l *Log) slot(h *Half, i uint32, p Point, make bool) (at *int64, line *uint32) {
+// slot finds where a point is recorded; nil when the half lacks that part.
+func (l *Log) slot(h *Half, i uint32, p Point) (at *int64, line *uint32) {
 	if p < Enter {
 		return &h.at[p], &h.line[p]
 	}
-	g := l.arena.served(i, make)
+	g := l.arena.served(i, false)
 	if g == nil {
 		return nil, nil
 	}
@@ -234,7 +238,7 @@ func (l *Log) ID(i uint32) frame.ID {
 
 // Line is the log-wide number of the line that records point p of half i; 0 when none does.
 func (l *Log) Line(i uint32, p Point) uint32 {
-	_, line := l.slot(l.arena.at(i), i, p, false)
+	_, line := l.slot(l.arena.at(i), i, p)
 	if line == nil {
 		return 0
 	}
@@ -245,7 +249,7 @@ func (l *Log) Line(i uint32, p Point) uint32 {
 func (l *Log) At(i uint32, p Point) frame.Instant {
 	var t frame.Instant
 	h := l.arena.at(i)
-	at, line := l.slot(h, i, p, false)
+	at, line := l.slot(h, i, p)
 	if line == nil || *line == 0 || h.timed>>(2*p)&1 == 0 {
 		return t
 	}

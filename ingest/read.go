@@ -45,7 +45,7 @@ func Read(ctx context.Context, set Set, o Options) ([]*Log, error) {
 	for _, s := range set.Sources {
 		r.files = append(r.files, file{s.Label, r.lines})
 		r.cutTail = false
-		cut, err := scan(ctx, s, o, r.take)
+		cut, err := scan(ctx, s, o, sink{r.begin, r.frame, r.batch})
 		if err != nil {
 			return nil, err
 		}
@@ -74,18 +74,26 @@ type reader struct {
 	guessed   bool       // no record and no user told the side
 }
 
-// take folds one batch.
-func (r *reader) take(d *dialect.Dialect, j *job) error {
+// begin notes the dialect of the set, which is that of its first file.
+func (r *reader) begin(d *dialect.Dialect) {
 	if r.dialect == nil {
 		r.dialect = d
 	}
+}
+
+// frame folds one frame.
+func (r *reader) frame(f *frame.Frame) {
+	f.Line += r.lines
+	r.route(f).fold(f)
+}
+
+// batch folds what else a span says.
+func (r *reader) batch(j *job) error {
 	for k := range j.batch.Bad {
 		r.badLine(&j.batch.Bad[k])
 	}
 	for k := range j.batch.Frames {
-		f := &j.batch.Frames[k]
-		f.Line += r.lines
-		r.route(f).fold(f)
+		r.frame(&j.batch.Frames[k])
 	}
 	r.warnings.Add(&j.batch.Warnings)
 	r.lines += j.batch.Lines

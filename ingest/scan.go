@@ -33,8 +33,15 @@ type job struct {
 	done    chan struct{} // has a value when it was decoded ahead of its turn
 }
 
-// scan reads one source, detects its dialect unless one is given, and hands each batch, in file order, to fold.
-func scan(ctx context.Context, s Source, o Options, fold func(*dialect.Dialect, *job) error) (cut error, err error) {
+// sink is where a scan puts what it reads, in file order.
+type sink struct {
+	begin func(*dialect.Dialect) // before anything else
+	frame func(*frame.Frame)     // a frame that was decoded in its turn; nil when all shall come in batches
+	batch func(*job) error       // what else a span says: bad lines, and frames that were decoded ahead
+}
+
+// scan reads one source, and detects its dialect unless one is given.
+func scan(ctx context.Context, s Source, o Options, to sink) (cut error, err error) {
 	in, err := s.open(o.Stdin)
 	if err != nil {
 		return nil, err
@@ -50,7 +57,8 @@ func scan(ctx context.Context, s Source, o Options, fold func(*dialect.Dialect, 
 	if err != nil {
 		return nil, err
 	}
-	err = pipeline(ctx, spans, first, more, d, o.cores(), func(j *job) error { return fold(d, j) })
+	to.begin(d)
+	err = pipeline(ctx, spans, first, more, d, o.cores(), to)
 	return in.cut, err
 }
 
@@ -82,7 +90,7 @@ func tail(in *opened) []byte {
 
 // pipeline decodes the spans and folds them in order. Decoding runs ahead on whatever cores are free, but a span that nobody
 // has begun when its turn comes is decoded here: handing frames from core to core costs as much as decoding them.
-func pipeline(ctx context.Context, spans *spanner, first *job, more bool, d *dialect.Dialect, cores chan struct{}, fold func(*job) error) error {
+func pipeline(ctx context.Context, spans *spanner, first *job, more bool, d *dialect.Dialect, cores chan struct{}, to sink) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	inFlight := 2*runtime.GOMAXPROCS(0) + 1
@@ -102,14 +110,14 @@ func pipeline(ctx context.Context, spans *spanner, first *job, more bool, d *dia
 	r := d.New()
 	for j := range order {
 		if j.begun.CompareAndSwap(false, true) {
-			j.decode(r)
+			j.decode(r, to.frame)
 		} else {
 			<-j.done
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := fold(j); err != nil {
+		if err := to.batch(j); err != nil {
 			return err
 		}
 		free <- j
@@ -158,15 +166,17 @@ func decodeAhead(ctx context.Context, d *dialect.Dialect, ahead chan *job, cores
 			return
 		}
 		if j.begun.CompareAndSwap(false, true) {
-			j.decode(r)
+			j.decode(r, nil)
 			j.done <- struct{}{}
 		}
 		<-cores
 	}
 }
 
-func (j *job) decode(r dialect.Reader) {
+// decode reads the span into the batch; what take is given, when it is not nil, may be missing there.
+func (j *job) decode(r dialect.Reader, take func(*frame.Frame)) {
 	j.batch.Reset()
+	j.batch.Take = take
 	if j.tooLong {
 		j.batch.Bad = append(j.batch.Bad, dialect.Bad{Line: 1, Reason: TooLong, Prefix: j.span})
 		j.batch.Lines = 1

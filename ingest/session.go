@@ -144,13 +144,14 @@ func (l *folder) tick(f *frame.Frame) {
 		l.backwards(f)
 	}
 	l.mixed = l.mixed || (l.monotonic > 0 && l.wallOnly > 0)
-	f.At.SetClock(l.number, uint32(l.clock))
 	if f.At.Known() {
+		l.last = f.At // copied before it is touched: a copy of what was just written waits for the write
+		l.last.SetClock(l.number, uint32(l.clock))
 		if !l.first.Known() {
-			l.first = f.At
+			l.first = l.last
 		}
-		l.last = f.At
 	}
+	f.At.SetClock(l.number, uint32(l.clock))
 }
 
 func (l *folder) reading(f *frame.Frame) *reading {

@@ -87,7 +87,7 @@ func (t *table) put(a *arena, i uint32) {
 func (t *table) putDense(by frame.Side, ref idRef, i uint32) {
 	d := &t.dense[by-frame.Client]
 	if n := int(ref) + 1; n > len(*d) {
-		*d = append(*d, make([]uint32, n-len(*d))...)
+		*d = append(*d, make([]uint32, min(n+31, denseIDs)-len(*d))...)
 	}
 	(*d)[ref] = i + 1
 }
