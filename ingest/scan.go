@@ -5,8 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
-	"runtime"
-	"sync/atomic"
+	"sync"
 
 	"mcpdiag/ingest/dialect"
 	"mcpdiag/ingest/frame"
@@ -21,16 +20,14 @@ const (
 // TooLong refuses a line that memory should not be spent on.
 const TooLong frame.Reason = "line too long"
 
-// job is a span of whole lines on its way from the reader, through a worker that decodes it, to the fold. Jobs are decoded in
-// parallel and folded in order: the order channel holds them as they were read.
+// job is a span of whole lines, and what it says.
 type job struct {
 	buf     []byte // the span's room
 	span    []byte
 	tooLong bool
 	partial bool // the span's last line has no LF
 	batch   dialect.Batch
-	begun   atomic.Bool   // somebody decodes it, or has
-	done    chan struct{} // has a value when it was decoded ahead of its turn
+	done    chan struct{} // has a value when it was read and decoded ahead of its turn
 }
 
 // sink is where a scan puts what it reads, in file order.
@@ -47,7 +44,7 @@ func scan(ctx context.Context, s Source, o Options, to sink) (cut error, err err
 		return nil, err
 	}
 	defer in.Close()
-	first := &job{buf: make([]byte, spanSize), done: make(chan struct{}, 1)}
+	first := &job{buf: make([]byte, spanSize)}
 	spans := &spanner{in: in, source: s}
 	more, err := spans.fill(first)
 	if err != nil {
@@ -58,7 +55,8 @@ func scan(ctx context.Context, s Source, o Options, to sink) (cut error, err err
 		return nil, err
 	}
 	to.begin(d)
-	err = pipeline(ctx, spans, first, more, d, o.cores(), to)
+	p := &pipeline{spans: spans, dialect: d, cores: o.cores(), to: to, ended: !more}
+	err = p.run(ctx, first)
 	return in.cut, err
 }
 
@@ -88,89 +86,118 @@ func tail(in *opened) []byte {
 	return nil
 }
 
-// pipeline decodes the spans and folds them in order. Decoding runs ahead on whatever cores are free, but a span that nobody
-// has begun when its turn comes is decoded here: handing frames from core to core costs as much as decoding them.
-func pipeline(ctx context.Context, spans *spanner, first *job, more bool, d *dialect.Dialect, cores chan struct{}, to sink) error {
+// pipeline decodes the spans of a source and folds them in order. Whoever decodes a span has read it: what was read on one core
+// is far from the other. The goroutine that folds does both, and folds each frame while it is near; beside it, as long as a
+// core is free, another runs ahead.
+type pipeline struct {
+	spans   *spanner
+	dialect *dialect.Dialect
+	cores   chan struct{}
+	to      sink
+
+	reading sync.Mutex // a span is read and queued in one step, so the queue is in the order of the source
+	ended   bool       // nothing is left to read
+	failed  error      // to read
+	ahead   chan *job  // read ahead of its turn
+	free    chan *job
+}
+
+// spansAhead is how far to run ahead: enough for neither goroutine to wait for the other, few enough to stay in cache.
+const spansAhead = 4
+
+// run takes the spans from the first, which is read already.
+func (p *pipeline) run(ctx context.Context, j *job) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	inFlight := 2*runtime.GOMAXPROCS(0) + 1
-	order, free := make(chan *job, inFlight), make(chan *job, inFlight)
-	for range inFlight - 1 {
-		free <- &job{done: make(chan struct{}, 1)}
+	p.ahead, p.free = make(chan *job, spansAhead), make(chan *job, spansAhead)
+	p.cores <- struct{}{}
+	defer func() { <-p.cores }()
+	if !p.dialect.Ordered && !p.ended {
+		for range spansAhead {
+			p.free <- &job{done: make(chan struct{}, 1)}
+		}
+		go p.runAhead(ctx)
 	}
-	var ahead chan *job
-	if !d.Ordered {
-		ahead = make(chan *job, inFlight)
-		go decodeAhead(ctx, d, ahead, cores)
-	}
-	failed := make(chan error, 1)
-	go func() { failed <- feed(ctx, spans, first, more, order, free, ahead) }()
-	cores <- struct{}{}
-	defer func() { <-cores }()
-	r := d.New()
-	for j := range order {
-		if j.begun.CompareAndSwap(false, true) {
-			j.decode(r, to.frame)
+	r, own := p.dialect.New(), j
+	for ; j != nil; j = p.next(own) {
+		if j == own {
+			j.decode(r, p.to.frame)
 		} else {
 			<-j.done
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := to.batch(j); err != nil {
+		if err := p.to.batch(j); err != nil {
 			return err
 		}
-		free <- j
+		if j != own {
+			p.free <- j
+		}
 	}
-	return <-failed
+	return p.failed
 }
 
-// feed reads spans into free jobs and queues them, until the source ends or the context does.
-func feed(ctx context.Context, spans *spanner, j *job, more bool, order, free, ahead chan *job) (err error) {
-	defer close(order)
-	if ahead != nil {
-		defer close(ahead)
+// next is the next span in order: one that was read ahead, else one that is read into own here; nil when there is none.
+func (p *pipeline) next(own *job) *job {
+	p.reading.Lock()
+	defer p.reading.Unlock()
+	select {
+	case j := <-p.ahead:
+		return j
+	default:
 	}
+	if !p.fill(own) {
+		return nil
+	}
+	return own
+}
+
+// fill reads a span; false when none is left.
+func (p *pipeline) fill(j *job) bool {
+	if p.ended {
+		return false
+	}
+	more, err := p.spans.fill(j)
+	p.ended, p.failed = !more || err != nil, err
+	return err == nil && (more || len(j.span) > 0 || j.tooLong)
+}
+
+// runAhead reads and decodes what is not yet anybody's turn, as long as a core is free for it.
+func (p *pipeline) runAhead(ctx context.Context) {
+	r := p.dialect.New()
 	for {
-		j.begun.Store(false)
+		var j *job
 		select {
-		case order <- j:
-		case <-ctx.Done():
-			return nil
-		}
-		select {
-		case ahead <- j:
-		default: // no core is free to run ahead, or nobody may
-		}
-		if !more {
-			return nil
-		}
-		select {
-		case j = <-free:
-		case <-ctx.Done():
-			return nil
-		}
-		if more, err = spans.fill(j); err != nil || (!more && len(j.span) == 0 && !j.tooLong) {
-			return err
-		}
-	}
-}
-
-// decodeAhead decodes jobs that nobody has begun, as long as a core is free for it.
-func decodeAhead(ctx context.Context, d *dialect.Dialect, ahead chan *job, cores chan struct{}) {
-	r := d.New()
-	for j := range ahead {
-		select {
-		case cores <- struct{}{}:
+		case j = <-p.free:
 		case <-ctx.Done():
 			return
 		}
-		if j.begun.CompareAndSwap(false, true) {
+		select {
+		case p.cores <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		ok := p.readAhead(j)
+		if ok {
 			j.decode(r, nil)
 			j.done <- struct{}{}
 		}
-		<-cores
+		<-p.cores
+		if !ok {
+			return
+		}
 	}
+}
+
+func (p *pipeline) readAhead(j *job) bool {
+	p.reading.Lock()
+	defer p.reading.Unlock()
+	if !p.fill(j) {
+		return false
+	}
+	p.ahead <- j // there is room: no more jobs than that exist
+	return true
 }
 
 // decode reads the span into the batch; what take is given, when it is not nil, may be missing there.
