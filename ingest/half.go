@@ -71,6 +71,9 @@ const mixedHead = 1024
 // slabLen is the number of halves in one allocation: some megabytes, touched only as far as they are used.
 const slabLen = 1 << 17
 
+// largeLog is from how many halves on the memory of a slab is worth large pages: a small log would pay for a whole one.
+const largeLog = 1 << 13
+
 // arena holds the halves of a log in slabs, which never move.
 type arena struct {
 	halves   [][]Half
@@ -83,12 +86,12 @@ type arena struct {
 
 func (a *arena) add() (uint32, *Half) {
 	if a.n%slabLen == 0 {
-		slab := make([]Half, slabLen)
-		if a.n > 0 {
-			hugePages(slab)
-		}
-		a.halves = append(a.halves, slab)
+		a.halves = append(a.halves, make([]Half, slabLen))
 		a.handling = append(a.handling, nil)
+	}
+	if a.n == largeLog || a.n > largeLog && a.n%slabLen == 0 {
+		hugePages(a.halves[len(a.halves)-1])
+		hugePages(a.handling[len(a.handling)-1])
 	}
 	i := a.n
 	a.n++
@@ -105,7 +108,7 @@ func (a *arena) served(i uint32, grow bool) *handling {
 			return nil
 		}
 		a.handling[slab] = make([]handling, slabLen)
-		if slab > 0 {
+		if i > largeLog {
 			hugePages(a.handling[slab])
 		}
 	}
