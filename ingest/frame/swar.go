@@ -17,7 +17,7 @@ func load8(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
 // load is the word at b[i], with zeros for what lies behind the end of b.
 func load(b []byte, i int) uint64 {
-	if i >= 0 && i <= len(b)-8 {
+	if len(b)-i >= 8 {
 		return load8(b[i:])
 	}
 	return loadEnd(b, i)
