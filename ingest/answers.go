@@ -72,7 +72,7 @@ func (l *folder) close(s *Stretch, i uint32, h *Half, f *frame.Frame) {
 		delete(l.via, i)
 	}
 	if h.By == frame.Client && l.Side == frame.Client { // a server is silent by nature
-		s.idle.answered(i, f.At)
+		s.idle.answered(i, &f.At)
 	}
 }
 
@@ -216,7 +216,10 @@ type idle struct {
 	armed bool
 }
 
-func (d *idle) answered(i uint32, at frame.Instant) { d.half, d.at, d.armed = i, at, true }
+func (d *idle) answered(i uint32, at *frame.Instant) {
+	d.half, d.armed = i, true
+	d.at.Set(at)
+}
 
 // spoke notes that this log's own side sent something, or that its stream ended: what silence went before? half is the
 // request that ended it; -1 when it was none.

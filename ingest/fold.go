@@ -61,7 +61,7 @@ func (l *folder) fold(f *frame.Frame) {
 		l.gap(f.Line)
 	}
 	if f.At.Known() {
-		s.LastAt = f.At
+		s.LastAt.Set(&f.At)
 	}
 }
 

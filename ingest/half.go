@@ -179,22 +179,18 @@ func (l *Log) stamp(i uint32, h *Half, p Point, at *int64, line *uint32, f *fram
 		return
 	}
 	*line = f.Line
-	mono := f.At.HasMono()
-	wall, hasWall := f.At.WallNS()
-	if mono && h.timed == 0 {
+	mono, isMono, wall, isWall := f.At.Readings()
+	if isMono && h.timed == 0 {
 		h.clock = l.clock
 	}
-	if mono && h.clock != l.clock { // another writer's clock has nothing to do with this half's
-		mono = false
-	}
 	switch {
-	case mono:
-		*at = f.At.MonoNS()
+	case isMono && h.clock == l.clock: // another writer's clock has nothing to do with this half's
+		*at = mono
 		h.timed |= 3 << (2 * p)
-		if hasWall && (l.mixed || i < mixedHead) {
+		if isWall && (l.mixed || i < mixedHead) {
 			l.wallOf(i)[p] = wall
 		}
-	case hasWall:
+	case isWall:
 		*at = wall
 		h.timed |= 1 << (2 * p)
 	}

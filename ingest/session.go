@@ -129,33 +129,31 @@ const stepSlack = 500 * time.Millisecond
 
 // tick settles which clock a record's time was read on, and notes where the wall clock moved.
 func (l *folder) tick(f *frame.Frame) {
-	wall, hasWall := f.At.WallNS()
-	if f.At.HasMono() {
-		r := l.reading(f)
-		if hasWall && r.walls {
-			l.stepped(f, time.Duration(wall-r.wall)-time.Duration(f.At.MonoNS()-r.mono))
+	mono, isMono, wall, isWall := f.At.Readings()
+	if isMono {
+		r := l.reading(f, mono)
+		if isWall && r.walls {
+			l.stepped(f, time.Duration(wall-r.wall)-time.Duration(mono-r.mono))
 		}
-		r.mono = f.At.MonoNS()
-		r.wall, r.walls = wall, hasWall
+		r.mono, r.wall, r.walls = mono, wall, isWall
 		l.clock = r.clock
 		l.monotonic++
-	} else if hasWall {
+	} else if isWall {
 		l.wallOnly++
 		l.backwards(f)
 	}
 	l.mixed = l.mixed || (l.monotonic > 0 && l.wallOnly > 0)
-	if f.At.Known() {
-		l.last = f.At // copied before it is touched: a copy of what was just written waits for the write
-		l.last.SetClock(l.number, uint32(l.clock))
+	f.At.SetClock(l.number, uint32(l.clock))
+	if isMono || f.At.HasWall() {
+		l.last.Set(&f.At)
 		if !l.first.Known() {
-			l.first = l.last
+			l.first = f.At
 		}
 	}
-	f.At.SetClock(l.number, uint32(l.clock))
 }
 
-func (l *folder) reading(f *frame.Frame) *reading {
-	if r := l.clocks.only; r != nil && f.More == nil && f.At.MonoNS() >= r.mono-raceSlack {
+func (l *folder) reading(f *frame.Frame, mono int64) *reading {
+	if r := l.clocks.only; r != nil && f.More == nil && mono >= r.mono-raceSlack {
 		return r
 	}
 	name := ""
@@ -165,8 +163,8 @@ func (l *folder) reading(f *frame.Frame) *reading {
 		}
 	}
 	r := l.clocks.by[name]
-	if r == nil || (f.At.MonoNS() < r.mono-raceSlack && (f.More == nil || f.More.Clock == nil)) {
-		r = &reading{clock: uint16(min(len(l.clocks.by)+l.restarts+1, 1<<16-1)), mono: f.At.MonoNS()}
+	if r == nil || (mono < r.mono-raceSlack && (f.More == nil || f.More.Clock == nil)) {
+		r = &reading{clock: uint16(min(len(l.clocks.by)+l.restarts+1, 1<<16-1)), mono: mono}
 		if l.clocks.by[name] != nil {
 			l.restarts++
 		}

@@ -40,6 +40,11 @@ func (t Instant) OnClock(log uint16, clock uint32) Instant {
 	return t
 }
 
+// Set makes t the reading u, a member at a time: readers write it so, and a copy in wide words would wait for their writes.
+func (t *Instant) Set(u *Instant) {
+	t.sec, t.mono, t.nsec, t.clock, t.log, t.has = u.sec, u.mono, u.nsec, u.clock, u.log, u.has
+}
+
 // SetClock is OnClock in place.
 func (t *Instant) SetClock(log uint16, clock uint32) { t.log, t.clock = log, clock }
 
@@ -60,11 +65,17 @@ func (t Instant) MonoNS() int64 { return t.mono }
 
 // WallNS is the wall reading in ns since 1970, and whether it has one that ns can count (years 1678 to 2261).
 func (t Instant) WallNS() (int64, bool) {
+	_, _, wall, ok := t.Readings()
+	return wall, ok
+}
+
+// Readings is what MonoNS, HasMono and WallNS say, without a copy of the instant for each.
+func (t *Instant) Readings() (mono int64, isMono bool, wall int64, isWall bool) {
 	const limit = math.MaxInt64/1_000_000_000 - 1
-	if !t.HasWall() || t.sec > limit || t.sec < -limit {
-		return 0, false
+	if t.has&hasWall != 0 && t.sec <= limit && t.sec >= -limit {
+		wall, isWall = t.sec*1_000_000_000+int64(t.nsec), true
 	}
-	return t.sec*1_000_000_000 + int64(t.nsec), true
+	return t.mono, t.has&hasMono != 0, wall, isWall
 }
 
 // Time is the wall reading; the zero time without one.
