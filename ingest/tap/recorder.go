@@ -43,9 +43,12 @@ type Recorder struct {
 	cut      []byte
 	waits    waits
 
-	wake chan struct{} // there is something in the queue, or an end
-	done chan struct{}
-	out  sink // the writer goroutine's
+	stuck   bool          // the writer has not come for roomPatience
+	room    chan struct{} // the writer has been there
+	closing chan struct{}
+	wake    chan struct{} // there is something in the queue, or an end
+	done    chan struct{}
+	out     sink // the writer goroutine's
 }
 
 // batch is whole records, and how many more there would have been: said of them are in gap records among the bytes, lost of
@@ -61,7 +64,7 @@ func Open(o Options) (*Recorder, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	r := &Recorder{o: o, start: time.Now(), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	r := &Recorder{o: o, start: time.Now(), wake: make(chan struct{}, 1), room: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
 	var name [8]byte
 	rand.Read(name[:]) // never fails
 	r.clock = hex.AppendEncode(nil, name[:])
@@ -175,17 +178,61 @@ func (r *Recorder) write() {
 	defer close(r.done)
 	var taken batch
 	for range r.wake {
+		r.gather()
 		r.mu.Lock()
 		if cap(taken.bytes) > keptRoom {
 			taken.bytes = nil // the room that a burst needed
 		}
 		taken, r.queue = r.queue, batch{bytes: taken.bytes[:0]}
+		r.stuck = false
 		closed := r.closed
 		r.mu.Unlock()
+		select {
+		case r.room <- struct{}{}:
+		default:
+		}
 		r.out.put(taken)
 		if closed {
 			r.out.close()
 			return
+		}
+	}
+}
+
+// gathering is how long the first record waits for others: a call of the kernel for each would cost more than the record.
+const gathering = 2 * time.Millisecond
+
+func (r *Recorder) gather() {
+	r.mu.Lock()
+	enough := len(r.queue.bytes) >= min(r.o.QueueBytes, keptRoom)/4
+	r.mu.Unlock()
+	if enough {
+		return
+	}
+	select {
+	case <-time.After(gathering):
+	case <-r.closing:
+	}
+}
+
+// roomPatience is how long waitForRoom waits for a writer that does not come.
+const roomPatience = 200 * time.Millisecond
+
+// waitForRoom is for callers that need not go on at once: it waits until the queue is half empty, unless the log is stuck.
+func (r *Recorder) waitForRoom() {
+	for {
+		r.mu.Lock()
+		room := r.stuck || r.closed || len(r.queue.bytes) <= min(r.o.QueueBytes, keptRoom)/2
+		r.mu.Unlock()
+		if room {
+			return
+		}
+		select {
+		case <-r.room:
+		case <-time.After(roomPatience):
+			r.mu.Lock()
+			r.stuck = true
+			r.mu.Unlock()
 		}
 	}
 }
@@ -206,6 +253,7 @@ func (r *Recorder) Close() error {
 	if again {
 		return nil
 	}
+	close(r.closing)
 	r.signal()
 	select {
 	case <-r.done:

@@ -102,6 +102,8 @@ func (t *Tee) start() (*child, error) {
 	if err != nil {
 		return nil, err
 	}
+	toChild.Fd()
+	fromChild.Fd() // both block from now on
 	c.stdin, c.stdout = toChild, fromChild
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = stdin, stdout, t.Stderr
 	dieWithParent(c.cmd)
@@ -159,12 +161,20 @@ func newPump(dir frame.Dir, from io.Reader, to io.Writer, copies *copies, apart 
 // run carries chunks until the sender ends or the receiver is gone, and passes on which it was.
 func (p *pump) run() {
 	defer close(p.done)
-	chunk := make([]byte, chunkSize)
+	var block []byte
 	for {
-		n, err := p.from.Read(chunk)
+		block = p.copies.roomIn(block)
+		begin := len(block)
+		n, err := p.from.Read(block[begin:min(begin+chunkSize, cap(block))])
 		p.moved.Add(1)
-		if n > 0 && !p.forward(chunk[:n]) {
-			break
+		if n > 0 {
+			chunk := block[begin : begin+n]
+			if p.copies.read(p.dir, chunk) {
+				block = block[:begin+n]
+			}
+			if !p.forward(chunk) {
+				break
+			}
 		}
 		if err != nil {
 			break
@@ -176,7 +186,6 @@ func (p *pump) run() {
 }
 
 func (p *pump) forward(chunk []byte) bool {
-	p.copies.read(p.dir, chunk)
 	p.stuck.Reset(p.soon)
 	p.writes.Store(true)
 	_, err := p.to.Write(chunk)

@@ -1,6 +1,8 @@
 package tapcmd
 
 import (
+	"runtime"
+
 	"github.com/spf13/cobra"
 
 	"mcpdiag/ingest/frame"
@@ -39,6 +41,10 @@ func NewTee(e *Env) *cobra.Command {
 	return c
 }
 
+// leastThreads is how many of its goroutines run at once at least: traffic must not wait in Go's queue behind the recorder, for
+// the kernel is quicker to let it pass.
+const leastThreads = 4
+
 func runTee(e *Env, f *recordFlags, args []string) error {
 	if len(args) == 0 {
 		return &UsageError{"no command to stand in front of", e.Program + " tee --log server.log -- CMD…"}
@@ -47,6 +53,7 @@ func runTee(e *Env, f *recordFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), leastThreads))
 	t := tap.Tee{Command: args, Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Record: o}
 	status, err := t.Run()
 	if err != nil {
