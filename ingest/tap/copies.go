@@ -67,7 +67,7 @@ const (
 	blockSize  = 128 << 10
 	keptBlocks = 128 // in a burst
 	idleBlocks = 2
-	muchCopied = 256 << 10 // to be worked on while it is in the caches
+	muchCopied = 8 << 20 // too much to wait any longer
 )
 
 func newCopies(room int) *copies { return &copies{room: room, wake: make(chan struct{}, 1)} }
@@ -91,8 +91,7 @@ func (c *copies) roomIn(block []byte) []byte {
 	return make([]byte, 0, blockSize)
 }
 
-// read queues a chunk, which must stay as it is; false when there is no room, and nothing of it is kept. Nobody is woken for
-// it: that is the business of what follows, when the chunk is on its way.
+// read queues a chunk, which must stay as it is; false when there is no room, and nothing of it is kept.
 func (c *copies) read(dir frame.Dir, chunk []byte) bool {
 	now := time.Now()
 	c.mu.Lock()
@@ -106,10 +105,11 @@ func (c *copies) read(dir frame.Dir, chunk []byte) bool {
 	}
 	c.queue.list = append(c.queue.list, piece{what: chunkRead, dir: dir, at: now, chunk: chunk})
 	c.queue.size += len(chunk)
+	c.signal() // now, for the write may never end; while the clerk is busy or dozing it costs nothing
 	return true
 }
 
-// written notes that the last chunk of a direction has been written.
+// written notes that the last chunk of a direction has been written. The clerk has been woken for the chunk.
 func (c *copies) written(dir frame.Dir) {
 	now := time.Now()
 	c.mu.Lock()
@@ -119,7 +119,6 @@ func (c *copies) written(dir frame.Dir) {
 		c.queue.list = append(c.queue.list, piece{what: chunkWritten, dir: dir, at: now})
 	}
 	c.mu.Unlock()
-	c.signal()
 }
 
 // end notes that a direction has ended.

@@ -34,7 +34,7 @@ func BenchmarkPump(b *testing.B) {
 			client.Write(stream)
 			client.Close()
 		}()
-		go newPump(frame.C2S, from, to, copies, time.Second).run()
+		go newPump(frame.C2S, from, to, copies).run()
 		io.Copy(io.Discard, server)
 		b.StopTimer()
 		copies.close()

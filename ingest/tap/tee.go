@@ -66,8 +66,8 @@ func (t *Tee) carry(child *child, rec *Recorder) {
 		clerk.work()
 		close(worked)
 	}()
-	in := newPump(frame.C2S, t.Stdin, child.stdin, copies, t.Apart)
-	out := newPump(frame.S2C, child.stdout, t.Stdout, copies, t.Apart)
+	in := newPump(frame.C2S, t.Stdin, child.stdin, copies)
+	out := newPump(frame.S2C, child.stdout, t.Stdout, copies)
 	go in.run() // when the server has gone it may wait for the client for ever, and is left to do so
 	go out.run()
 	<-child.exited
@@ -144,18 +144,13 @@ type pump struct {
 	from   io.Reader
 	to     io.Writer
 	copies *copies
-	stuck  *time.Timer   // wakes the clerk when a write does not end
-	soon   time.Duration // after which it does
 	moved  atomic.Int64  // reads and writes that ended
 	writes atomic.Bool   // it is writing
 	done   chan struct{} // it has ended
 }
 
-func newPump(dir frame.Dir, from io.Reader, to io.Writer, copies *copies, apart time.Duration) *pump {
-	p := &pump{dir: dir, from: from, to: to, copies: copies, soon: apart / 2, done: make(chan struct{})}
-	p.stuck = time.AfterFunc(time.Hour, copies.signal)
-	p.stuck.Stop()
-	return p
+func newPump(dir frame.Dir, from io.Reader, to io.Writer, copies *copies) *pump {
+	return &pump{dir: dir, from: from, to: to, copies: copies, done: make(chan struct{})}
 }
 
 // run carries chunks until the sender ends or the receiver is gone, and passes on which it was.
@@ -186,11 +181,9 @@ func (p *pump) run() {
 }
 
 func (p *pump) forward(chunk []byte) bool {
-	p.stuck.Reset(p.soon)
 	p.writes.Store(true)
 	_, err := p.to.Write(chunk)
 	p.writes.Store(false)
-	p.stuck.Stop()
 	p.moved.Add(1)
 	if err != nil {
 		return false

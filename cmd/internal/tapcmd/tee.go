@@ -2,6 +2,7 @@ package tapcmd
 
 import (
 	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -41,9 +42,12 @@ func NewTee(e *Env) *cobra.Command {
 	return c
 }
 
-// leastThreads is how many of its goroutines run at once at least: traffic must not wait in Go's queue behind the recorder, for
-// the kernel is quicker to let it pass.
-const leastThreads = 4
+// A tee shares its cores with the client and the server. At least so many of its goroutines run at once, for the kernel is quicker
+// than Go to let traffic pass a recorder that works; and a burst is not collected while it lasts.
+const (
+	leastThreads = 4
+	gcPercent    = 400
+)
 
 func runTee(e *Env, f *recordFlags, args []string) error {
 	if len(args) == 0 {
@@ -54,6 +58,7 @@ func runTee(e *Env, f *recordFlags, args []string) error {
 		return err
 	}
 	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), leastThreads))
+	debug.SetGCPercent(gcPercent)
 	t := tap.Tee{Command: args, Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Record: o}
 	status, err := t.Run()
 	if err != nil {
