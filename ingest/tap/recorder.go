@@ -241,7 +241,7 @@ func (r *Recorder) waitForRoom() {
 const keptRoom = 256 << 10
 
 // closePatience is how long Close waits for a log that does not take what is queued: the process has to end.
-const closePatience = 2 * time.Second
+const closePatience = time.Second
 
 // Close writes what is queued and ends the recorder. Records that come later are lost. The error says that records were lost;
 // whoever read stderr knows why.
