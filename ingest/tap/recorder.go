@@ -40,7 +40,6 @@ type Recorder struct {
 	line     []byte // the record being encoded
 	more     frame.More
 	measured frame.Measured
-	cut      []byte
 	waits    waits
 
 	stuck   bool          // the writer has not come for roomPatience
@@ -56,6 +55,7 @@ type Recorder struct {
 type batch struct {
 	bytes               []byte
 	records, said, lost int64
+	huge                int // size of the record that is larger than the queue
 }
 
 // Open starts a recorder. It fails only when the options contradict themselves: a log that cannot be written is a complaint on
@@ -89,18 +89,28 @@ func (r *Recorder) Record(e *Event) {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
+	payload, cut := r.payload(e)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waits.follow(e)
-	r.encode(e)
+	r.encode(e, payload, cut)
+	if !r.fits(r.line) && payload != nil {
+		r.encode(e, nil, true) // better no payload than no record
+	}
 	if !r.fits(r.line) {
 		r.queue.lost++
 		return
 	}
 	r.queue.bytes = append(r.queue.bytes, r.line...)
 	r.queue.records++
+	if len(r.line) > r.o.QueueBytes {
+		r.queue.huge = len(r.line)
+	}
 	r.seq++
 	r.signal()
+	if cap(r.line) > keptRoom {
+		r.line = nil
+	}
 }
 
 // Lose counts n events that the caller had to let go before it could make records of them.
@@ -116,10 +126,16 @@ func (r *Recorder) Lose(n int64) {
 	r.signal()
 }
 
-// fits reports whether a record can be queued. After one that could not, none can, until the gap has its place behind what is
-// queued: else it would stand behind what came later.
+// fits reports whether a record can be queued: besides what the queue holds, one that is larger than the queue. After one that
+// could not, none can, until the gap has its place behind what is queued: else it would stand behind what came later.
 func (r *Recorder) fits(record []byte) bool {
-	return !r.closed && r.queue.lost == 0 && len(r.queue.bytes)+len(record) <= r.o.QueueBytes
+	if r.closed || r.queue.lost > 0 {
+		return false
+	}
+	if len(record) > r.o.QueueBytes {
+		return r.queue.huge == 0
+	}
+	return len(r.queue.bytes)-r.queue.huge+len(record) <= r.o.QueueBytes
 }
 
 func (r *Recorder) signal() {
@@ -130,7 +146,7 @@ func (r *Recorder) signal() {
 }
 
 // encode writes the record into r.line.
-func (r *Recorder) encode(e *Event) {
+func (r *Recorder) encode(e *Event, payload []byte, cut bool) {
 	f := e.Frame
 	r.more = frame.More{}
 	if f.More != nil {
@@ -145,10 +161,8 @@ func (r *Recorder) encode(e *Event) {
 	}
 	r.stamp(&f, e.Time)
 	r.more.Seq, r.more.HasSeq = r.seq+1, true
-	r.measured = frame.Measured{ResultBytes: e.ResultBytes, ResultTokens: e.ResultTokens, Tools: e.Tools}
-	if e.Payload != nil && r.o.Payload != 0 && r.sampler.takes(e) {
-		f.Trunc = r.payload(e.Payload) || f.Trunc || e.Cut
-	}
+	r.measured = frame.Measured{ResultBytes: e.ResultBytes, ResultTokens: e.ResultTokens, Tools: e.Tools, Payload: payload}
+	f.Trunc = f.Trunc || cut
 	r.line = frame.AppendRecorded(r.line[:0], &f, &r.measured)
 }
 

@@ -75,9 +75,13 @@ func (t *Tee) carry(child *child, rec *Recorder) {
 	copies.close()
 	select {
 	case <-worked:
-	case <-time.After(closePatience):
+	case <-time.After(clerkPatience):
+		rec.Lose(1) // at least
 	}
 }
+
+// clerkPatience is how long the end waits for the clerk, which works on what is left and never waits for long itself.
+const clerkPatience = 10 * time.Second
 
 // child is the server's process.
 type child struct {
