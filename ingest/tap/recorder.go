@@ -1,0 +1,281 @@
+package tap
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"mcpdiag/ingest/frame"
+)
+
+// Event is one record to be written.
+type Event struct {
+	frame.Frame           // Side, At, and in More the clock, seq and pid are filled in by the Recorder where they are missing
+	Time        time.Time // when it happened, as time.Now said; zero: now
+	Payload     []byte    // the message; the Recorder takes of it what its Payload policy allows
+	Cut         bool      // Payload is only the beginning of it
+
+	ResultBytes, ResultTokens int64             // see frame.Measured
+	Tools                     map[string]string // see frame.Measured
+}
+
+// Recorder writes events to one log. It may be used from any goroutine.
+type Recorder struct {
+	o       Options
+	start   time.Time
+	clock   []byte
+	pid     []byte
+	redact  redaction
+	sampler sampler
+
+	mu       sync.Mutex
+	queue    batch
+	seq      int64
+	closed   bool
+	line     []byte // the record being encoded
+	more     frame.More
+	measured frame.Measured
+	waits    waits
+
+	stuck   bool          // the writer has not come for roomPatience
+	room    chan struct{} // the writer has been there
+	closing chan struct{}
+	wake    chan struct{} // there is something in the queue, or an end
+	done    chan struct{}
+	out     sink // the writer goroutine's
+}
+
+// batch is whole records, and how many more there would have been: said of them are in gap records among the bytes, lost of
+// them come behind.
+type batch struct {
+	bytes               []byte
+	records, said, lost int64
+	huge                int // size of the record that is larger than the queue
+}
+
+// Open starts a recorder. It fails only when the options contradict themselves: a log that cannot be written is a complaint on
+// Stderr, for traffic has to go on. The file is created by the first record.
+func Open(o Options) (*Recorder, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	r := &Recorder{o: o, start: time.Now(), wake: make(chan struct{}, 1), room: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
+	var name [8]byte
+	rand.Read(name[:]) // never fails
+	r.clock = hex.AppendEncode(nil, name[:])
+	if o.PID == 0 {
+		o.PID = os.Getpid()
+	}
+	r.pid = strconv.AppendInt(nil, int64(o.PID), 10)
+	r.redact = newRedaction(o.Redact)
+	r.sampler = newSampler(&o, r.pid)
+	r.out = newSink(&o, r.start, r.gap)
+	go r.write()
+	if o.StallAfter > 0 {
+		r.waits.open = map[waitKey]*wait{}
+		go r.watch()
+	}
+	return r, nil
+}
+
+// Record takes an event. It never blocks: it encodes the record into the queue, or counts it as lost when there is no room.
+// Nothing of e is kept.
+func (r *Recorder) Record(e *Event) {
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	payload, cut := r.payload(e)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waits.follow(e)
+	r.encode(e, payload, cut)
+	if !r.fits(r.line) && payload != nil {
+		r.encode(e, nil, true) // better no payload than no record
+	}
+	if !r.fits(r.line) {
+		r.queue.lost++
+		return
+	}
+	r.queue.bytes = append(r.queue.bytes, r.line...)
+	r.queue.records++
+	if len(r.line) > r.o.QueueBytes {
+		r.queue.huge = len(r.line)
+	}
+	r.seq++
+	r.signal()
+	if cap(r.line) > keptRoom {
+		r.line = nil
+	}
+}
+
+// Lose counts n events that the caller had to let go before it could make records of them.
+func (r *Recorder) Lose(n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if gap := r.gap(n, time.Now()); n > 0 && r.fits(gap) {
+		r.queue.bytes = append(r.queue.bytes, gap...)
+		r.queue.said += n
+	} else {
+		r.queue.lost += n
+	}
+	r.signal()
+}
+
+// fits reports whether a record can be queued: besides what the queue holds, one that is larger than the queue. After one that
+// could not, none can, until the gap has its place behind what is queued: else it would stand behind what came later.
+func (r *Recorder) fits(record []byte) bool {
+	if r.closed || r.queue.lost > 0 {
+		return false
+	}
+	if len(record) > r.o.QueueBytes {
+		return r.queue.huge == 0
+	}
+	return len(r.queue.bytes)-r.queue.huge+len(record) <= r.o.QueueBytes
+}
+
+func (r *Recorder) signal() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// encode writes the record into r.line.
+func (r *Recorder) encode(e *Event, payload []byte, cut bool) {
+	f := e.Frame
+	r.more = frame.More{}
+	if f.More != nil {
+		r.more = *f.More
+	}
+	f.More = &r.more
+	if f.Side == frame.NoSide {
+		f.Side = r.o.Side
+	}
+	if f.Kind == frame.Open || f.Kind == frame.EOF || f.Kind == frame.Gap {
+		f.Bytes, f.Rows = frame.Unknown, frame.Unknown
+	}
+	r.stamp(&f, e.Time)
+	r.more.Seq, r.more.HasSeq = r.seq+1, true
+	r.measured = frame.Measured{ResultBytes: e.ResultBytes, ResultTokens: e.ResultTokens, Tools: e.Tools, Payload: payload}
+	f.Trunc = f.Trunc || cut
+	r.line = frame.AppendRecorded(r.line[:0], &f, &r.measured)
+}
+
+// stamp writes when, on which clock, and by whom.
+func (r *Recorder) stamp(f *frame.Frame, at time.Time) {
+	if !f.At.Known() {
+		f.At.Wall(at.Unix(), int32(at.Nanosecond()), true)
+		f.At.Mono(int64(at.Sub(r.start)))
+	}
+	if f.More.Clock == nil {
+		f.More.Clock = r.clock
+	}
+	if f.More.PID == nil {
+		f.More.PID = r.pid
+	}
+}
+
+// gap is a record of records that are not there. It has no seq of its own: it stands for those that are missing.
+func (r *Recorder) gap(n int64, at time.Time) []byte {
+	f := frame.Frame{Side: r.o.Side, Kind: frame.Gap, Bytes: frame.Unknown, Rows: frame.Unknown, More: &frame.More{Dropped: n}}
+	r.stamp(&f, at)
+	return frame.AppendNative(nil, &f)
+}
+
+// write is the writer goroutine: it takes what is queued, all at once, until the recorder is closed and the queue empty.
+func (r *Recorder) write() {
+	defer close(r.done)
+	var taken batch
+	for range r.wake {
+		r.gather()
+		r.mu.Lock()
+		if cap(taken.bytes) > keptRoom {
+			taken.bytes = nil // the room that a burst needed
+		}
+		taken, r.queue = r.queue, batch{bytes: taken.bytes[:0]}
+		r.stuck = false
+		closed := r.closed
+		r.mu.Unlock()
+		select {
+		case r.room <- struct{}{}:
+		default:
+		}
+		r.out.put(taken)
+		if closed {
+			r.out.close()
+			return
+		}
+	}
+}
+
+// gathering is how long the first record waits for others: a call of the kernel for each would cost more than the record.
+const gathering = 2 * time.Millisecond
+
+func (r *Recorder) gather() {
+	r.mu.Lock()
+	enough := len(r.queue.bytes) >= min(r.o.QueueBytes, keptRoom)/4
+	r.mu.Unlock()
+	if enough {
+		return
+	}
+	select {
+	case <-time.After(gathering):
+	case <-r.closing:
+	}
+}
+
+// roomPatience is how long waitForRoom waits for a writer that does not come.
+const roomPatience = 200 * time.Millisecond
+
+// waitForRoom is for callers that need not go on at once: it waits until the queue is half empty, unless the log is stuck.
+func (r *Recorder) waitForRoom() {
+	for {
+		r.mu.Lock()
+		room := r.stuck || r.closed || len(r.queue.bytes) <= min(r.o.QueueBytes, keptRoom)/2
+		r.mu.Unlock()
+		if room {
+			return
+		}
+		select {
+		case <-r.room:
+		case <-time.After(roomPatience):
+			r.mu.Lock()
+			r.stuck = true
+			r.mu.Unlock()
+		}
+	}
+}
+
+// keptRoom is how much of its buffers a recorder keeps when nothing happens.
+const keptRoom = 256 << 10
+
+// closePatience is how long Close waits for a log that does not take what is queued: the process has to end.
+const closePatience = time.Second
+
+// Close writes what is queued and ends the recorder. Records that come later are lost. The error says that records were lost;
+// whoever read stderr knows why.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	again := r.closed
+	r.closed = true
+	r.mu.Unlock()
+	if again {
+		return nil
+	}
+	close(r.closing)
+	r.signal()
+	select {
+	case <-r.done:
+	case <-time.After(closePatience):
+		return errors.New("the log does not take its last records")
+	}
+	if r.out.total > 0 {
+		return fmt.Errorf("%d records are not in the log", r.out.total)
+	}
+	return nil
+}
