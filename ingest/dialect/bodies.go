@@ -26,6 +26,7 @@ type HTTP struct {
 	Of       *HTTP        // of an answer: the request
 	Event    *frame.Event // the server-sent event that a message came in; its Data is not kept
 	Empty    bool         // there is no body
+	Gone     bool         // of a request: the client closed the connection before the answer
 }
 
 // Get reads a header by its name in small letters.

@@ -91,7 +91,9 @@ func (w *wires) end(f frame.Frame, b *Batch) bool {
 		if st == nil {
 			continue
 		}
-		http = http || st.http
+		if http = http || st.http; d == frame.C2S {
+			w.gone(&g)
+		}
 		if st.http && st.toEnd && st.head != nil {
 			w.finish(st, &g, b)
 		} else if rest := bytes.TrimSpace(st.rest); !st.http && len(rest) > 0 && !st.blind {
@@ -100,6 +102,20 @@ func (w *wires) end(f frame.Frame, b *Batch) bool {
 		delete(w.open, streamKey(&g))
 	}
 	return http
+}
+
+// gone marks the requests of a connection that the client closes before they are answered.
+func (w *wires) gone(f *frame.Frame) {
+	for _, h := range w.heads[connOf(f)] {
+		h.Gone = true
+	}
+}
+
+func connOf(f *frame.Frame) string {
+	if f.More == nil {
+		return ""
+	}
+	return string(f.More.PID) + "/" + string(f.More.Conn)
 }
 
 // lines reads the bytes of a pipe.
@@ -187,10 +203,7 @@ func (w *wires) begin(st *wireStream, f *frame.Frame, b *Batch) bool {
 
 // pair names the exchange: the n-th request and the n-th answer of a connection are one.
 func (w *wires) pair(st *wireStream, head *HTTP, f *frame.Frame) {
-	conn := ""
-	if f.More != nil {
-		conn = string(f.More.PID) + "/" + string(f.More.Conn)
-	}
+	conn := connOf(f)
 	if w.heads == nil {
 		w.heads = map[string][]*HTTP{}
 	}
