@@ -85,6 +85,6 @@ func newRoot(e *env) *cobra.Command {
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.AddCommand(newJoin(e), newThreshold(e), newStages(e), newDeadlines(e), newAudit(e), newFrames(e), newSQL(e), newFormats(e), newDemo(e))
+	root.AddCommand(newJoin(e), newThreshold(e), newStages(e), newDeadlines(e), newAudit(e), newTools(e), newFrames(e), newSQL(e), newFormats(e), newDemo(e))
 	return root
 }

@@ -178,9 +178,11 @@ func Judges(f *frame.Frame, body *dialect.Body) bool {
 // again reports whether the record is another moment in the life of a frame that was judged at its first one: a tee records
 // the read and the write.
 func (a *Auditor) again(f *frame.Frame) bool {
-	key := strings.Join([]string{f.Dir.String(), f.Kind.String(), string(f.ID), string(f.Method), string(f.RequestID), string(f.Session)}, "\x00")
-	if f.More != nil {
-		key += "\x00" + string(f.More.Token) + "\x00" + string(f.More.Exchange) + "\x00" + string(f.More.PID) + "\x00" + string(f.More.Raw)
+	key := strings.Join([]string{f.Dir.String(), f.Kind.String(), string(f.ID), string(f.Method), string(f.RequestID), string(f.Session), ""}, "\x00")
+	if m := f.More; m != nil {
+		key += string(m.Token) + "\x00" + string(m.Exchange) + "\x00" + string(m.PID) + "\x00" + string(m.Raw)
+	} else {
+		key += "\x00\x00\x00"
 	}
 	if len(a.phases) > maxRemembered {
 		clear(a.phases)

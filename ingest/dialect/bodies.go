@@ -15,6 +15,10 @@ type Body struct {
 	Part  int    // it is the Part-th, from 1, of Parts messages of one array or one line; 0 when alone
 	Parts int
 	HTTP  *HTTP // what carried it; nil when the log does not tell
+
+	// What a native record says of a message instead of its text; nil when it does not.
+	Tools                     []byte // of an answer to tools/list: an object, tool to fingerprint
+	ResultBytes, ResultTokens []byte // numbers
 }
 
 // HTTP is the head of an HTTP request or answer. A head whose exchange carries no message has a frame of kind Open.
@@ -57,7 +61,7 @@ func (d *Dialect) WithBodies() *Dialect {
 	}
 	e.Ordered = true
 	e.New = func() Reader {
-		return &bodyReader{inner: d.New(), texts: texts, wires: wires{open: map[string]*wireStream{}}}
+		return &bodyReader{inner: d.New(), texts: texts, native: d.Name == "native", wires: wires{open: map[string]*wireStream{}}}
 	}
 	return &e
 }
@@ -105,10 +109,11 @@ func teeText(line []byte) (text []byte, cut bool) {
 // bodyReader reads frames as the dialect does, and their texts beside them. Chunks it puts together itself: of HTTP the heads
 // count, and of a line that is no message the whole.
 type bodyReader struct {
-	inner Reader
-	texts func([]byte) ([]byte, bool)
-	wires wires
-	one   Batch
+	inner  Reader
+	texts  func([]byte) ([]byte, bool)
+	native bool
+	wires  wires
+	one    Batch
 }
 
 func (r *bodyReader) Read(span []byte, b *Batch) {
@@ -155,7 +160,9 @@ func (r *bodyReader) line(raw, line []byte, b *Batch) {
 	line, _ = trimLine(line)
 	b.Warnings.Add(&r.one.Warnings)
 	text, cut := r.texts(line)
-	if text != nil && onlyMessage(r.one.Frames) {
+	if r.native && text == nil && onlyMessage(r.one.Frames) && r.one.Frames[0].Kind.Answer() {
+		b.add(r.one.Frames[0], Body{Tools: frame.Member(line, "tools"), ResultBytes: frame.Member(line, "result_bytes"), ResultTokens: frame.Member(line, "result_tokens")})
+	} else if text != nil && onlyMessage(r.one.Frames) {
 		expand(&r.one.Frames[0], Body{Text: text, Cut: cut}, b)
 	} else {
 		r.found(line, b)
