@@ -245,8 +245,12 @@ func (e *Entry) say(m *message, r *Rule, v Verdict) {
 	switch {
 	case v.outcome == unconcerned, r.Token == "" && v.outcome != broken, v.outcome == unjudged && m.era == Ambiguous:
 		return
+	case r.Token == "clientInfo" && v.outcome != broken:
+		return // metadata says enough
 	case v.outcome == unjudged:
 		said.Value = "unknown"
+	case said.Broken && r.Token == "metadata":
+		said.Value = "invalid"
 	case said.Broken:
 		said.Value = v.Word
 	case r.Token == "resultType":

@@ -97,8 +97,11 @@ func (a *Auditor) noticeEra(m *message) Era {
 }
 
 func (m *message) answerEra() Era {
-	if m.request != nil {
+	switch {
+	case m.request != nil:
 		return m.request.era
+	case m.refused != nil:
+		return m.refused.era
 	}
 	code, _ := m.code()
 	switch {
@@ -107,7 +110,7 @@ func (m *message) answerEra() Era {
 	case m.result.has("protocolVersion") && m.result.has("serverInfo") && m.result.has("capabilities"):
 		return Legacy
 	}
-	return Ambiguous
+	return headersEra(m.http())
 }
 
 func (a *Auditor) headEra(m *message) Era {
@@ -139,6 +142,8 @@ func (m *message) statedVersion() string {
 		return string(m.More.Era)
 	case m.request != nil:
 		return m.request.version
+	case m.kind == isHead && m.posted != nil:
+		return m.posted.version
 	case m.method == "initialize":
 		if v := m.params.text("protocolVersion"); v != "" {
 			return v

@@ -165,7 +165,9 @@ func (m *message) read(text []byte) {
 		}
 		seen[name] = true
 	})
-	m.envelope = strangeEnvelope(m.doc)
+	if m.envelope = strangeEnvelope(m.doc); m.envelope == "" && !m.doc.has("jsonrpc") {
+		m.kind = isInvalid
+	}
 	if method := m.doc.text("method"); method != "" {
 		m.method = method
 	}
@@ -194,7 +196,7 @@ func strangeEnvelope(o object) string {
 	return ""
 }
 
-// strange reports whether the message is a JSON object and no envelope.
+// stray reports whether the message is a JSON object and no envelope.
 func (m *message) stray() bool {
 	return m.doc != nil && m.kind == isInvalid && !m.doc.has("jsonrpc")
 }
