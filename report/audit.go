@@ -71,7 +71,7 @@ func (p *printer) auditLog(r *audit.Report) {
 	}
 	p.field("messages", auditCounts(&r.Counts))
 	if r.Unreadable > 0 {
-		p.field("besides", count(r.Unreadable, "line")+" of the log that are no record")
+		p.field("unread", count(r.Unreadable, "line")+" of the log")
 	}
 	p.violations(r)
 	p.unjudged(r)
@@ -97,7 +97,7 @@ func weightInk(w audit.Weight) ink {
 }
 
 func auditCounts(c *audit.Counts) string {
-	s := fmt.Sprintf("%s: %d modern, %d legacy, %d invalid, %d ambiguous", count(c.Messages, "message"), c.Modern, c.Legacy, c.Invalid, c.Ambiguous)
+	s := fmt.Sprintf("%s: %d modern, %d legacy, %d invalid, %d ambiguous", diagnose.Thousands(int64(c.Messages)), c.Modern, c.Legacy, c.Invalid, c.Ambiguous)
 	if c.InvalidModern+c.InvalidLegacy > 0 {
 		s += fmt.Sprintf(" (of the invalid ones %d modern, %d legacy)", c.InvalidModern, c.InvalidLegacy)
 	}

@@ -36,7 +36,8 @@ corrective action. Rules need payloads: mcpdiag tee --payload full, desktop logs
 cannot show is not judged, and never passed. The logs are not changed.
 
 Exit status: 0 when nothing is broken at the weight of --fail-on or above, 1 when something is or when an entry of the
-baseline is stale, 2 for bad usage, an input from which no record was read, or a message that is not JSON-RPC 2.0.`
+baseline is stale, 2 for bad usage, an input from which no record was read, or a message that is not JSON-RPC 2.0; else 3 when
+a log holds no message at all, which proves nothing.`
 
 const auditExample = `  mcpdiag audit session.jsonl
   mcpdiag audit --fail-on warning --format sarif -o audit.sarif session.jsonl
@@ -165,6 +166,11 @@ func auditStatus(e *env, doc *report.Audit, least audit.Weight) error {
 	if len(doc.Stale) > 0 {
 		e.status = exitStalled
 	}
+	for _, r := range doc.Reports {
+		if r.Counts.Messages == 0 && e.status == exitFine {
+			e.status = exitUnsure
+		}
+	}
 	return nil
 }
 
@@ -249,4 +255,3 @@ func (f *payloadFlags) messages(ctx context.Context, e *env, arg string, visit f
 	}
 	return int(tally.Unreadable), nil
 }
-

@@ -73,9 +73,9 @@ func TestEras(t *testing.T) {
 
 func TestStops(t *testing.T) {
 	for in, want := range map[string]string{
-		`> {"id":1,"method":"x","params":[]}`:         `JSON-RPC 1.0, or a message without "jsonrpc"`,
-		`> {"jsonrpc":"2.1","id":1,"method":"x"}`:     `JSON-RPC with the version "2.1"`,
-		`> {"seq":1,"type":"request","command":"x"}`:  "Debug Adapter Protocol (members seq and type)",
+		`> {"id":1,"method":"x","params":[]}`:          `JSON-RPC 1.0, or a message without "jsonrpc"`,
+		`> {"jsonrpc":"2.1","id":1,"method":"x"}`:      `JSON-RPC with the version "2.1"`,
+		`> {"seq":1,"type":"request","command":"x"}`:   "Debug Adapter Protocol (members seq and type)",
 		`> {"method":"window/logMessage","params":{}}`: `a notification without "jsonrpc"`,
 	} {
 		r := runTranscript(t, "> {$J,\"id\":1,\"method\":\"ping\"}\n"+in+"\n> {$J,\"id\":2,\"method\":\"ping\"}")

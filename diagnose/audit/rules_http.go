@@ -75,7 +75,7 @@ func httpRules() []Rule {
 			}},
 		{ID: "get-stream-no-responses", Text: "send no response on a stream of GET unless it resumes one", Weight: Error, Spec: "S25b/basic/transports", Since: v2503, Until: v2511, Needs: Heads, On: isAnswer,
 			For: func(m *message) bool {
-				return m.Dir == frame.S2C && m.http().Get("content-type") != "" && m.http().Of != nil && m.http().Of.Verb == "GET"
+				return m.Dir == frame.S2C && m.http() != nil && m.http().Event != nil && m.http().Of != nil && m.http().Of.Verb == "GET"
 			},
 			Check: func(m *message) Verdict {
 				return want(m.http().Of.Get("last-event-id") != "", "a response on a stream of GET")
