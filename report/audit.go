@@ -73,6 +73,9 @@ func (p *printer) auditLog(r *audit.Report) {
 	if r.Unreadable > 0 {
 		p.field("unread", count(r.Unreadable, "line")+" of the log")
 	}
+	if r.Copies > 1 {
+		p.field("copies", fmt.Sprintf("every frame stands there %d times: it was recorded at as many points, and each frame is judged once", r.Copies))
+	}
 	p.violations(r)
 	p.unjudged(r)
 	p.field("rules", ruleCounts(r))

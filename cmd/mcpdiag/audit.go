@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -178,37 +179,65 @@ func auditStatus(e *env, doc *report.Audit, least audit.Weight) error {
 func auditLogs(ctx context.Context, e *env, f *payloadFlags, args []string) ([]*audit.Report, error) {
 	var reports []*audit.Report
 	for _, arg := range args {
-		auditors := map[frame.Side]*audit.Auditor{}
-		var order []*audit.Report
-		unreadable, err := f.messages(ctx, e, arg, func(p *ingest.Place, fr *frame.Frame, body *dialect.Body) error {
-			if !audit.Judges(fr, body) {
-				return nil
-			}
-			side := fr.Side
-			if side == frame.NoSide && !p.Guessed {
-				side = p.Log
-			}
-			a := auditors[side]
-			if a == nil {
-				a = audit.New(p.Path, side)
-				auditors[side] = a
-				order = append(order, a.Report())
-			}
-			a.Add(fr, body)
-			return nil
-		})
+		found, err := auditLog(ctx, e, f, arg, 1)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range order {
-			r.Unreadable = unreadable
+		if k := f.copies(ctx, e, arg, found); k > 1 {
+			if found, err = auditLog(ctx, e, f, arg, k); err != nil {
+				return nil, err
+			}
 		}
-		if len(order) == 0 {
-			order = append(order, audit.New(arg, frame.NoSide).Report())
-		}
-		reports = append(reports, order...)
+		reports = append(reports, found...)
 	}
 	return reports, nil
+}
+
+// copies is how often every frame of a log stands there. Only one in which ids seem to repeat is worth asking, and what comes
+// by a pipe cannot be read again.
+func (f *payloadFlags) copies(ctx context.Context, e *env, arg string, reports []*audit.Report) int {
+	source := ingest.ParseSource(arg)
+	if source.Path == "-" || !slices.ContainsFunc(reports, (*audit.Report).Repeats) {
+		return 1
+	}
+	logs, err := ingest.Read(ctx, ingest.Set{Sources: []ingest.Source{source}}, ingest.Options{Dialect: f.dialect, Stdin: e.stdin})
+	if err != nil || len(logs) != 1 {
+		return 1
+	}
+	return logs[0].Copies
+}
+
+func auditLog(ctx context.Context, e *env, f *payloadFlags, arg string, copies int) ([]*audit.Report, error) {
+	auditors := map[frame.Side]*audit.Auditor{}
+	var order []*audit.Report
+	unreadable, err := f.messages(ctx, e, arg, func(p *ingest.Place, fr *frame.Frame, body *dialect.Body) error {
+		if !audit.Judges(fr, body) {
+			return nil
+		}
+		side := fr.Side
+		if side == frame.NoSide && !p.Guessed {
+			side = p.Log
+		}
+		a := auditors[side]
+		if a == nil {
+			a = audit.New(p.Path, side)
+			a.Repeated(copies)
+			auditors[side] = a
+			order = append(order, a.Report())
+		}
+		a.Add(fr, body)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range order {
+		r.Unreadable = unreadable
+	}
+	if len(order) == 0 {
+		order = append(order, audit.New(arg, frame.NoSide).Report())
+	}
+	return order, nil
 }
 
 // payloadFlags say which logs to read with their payloads, and how.

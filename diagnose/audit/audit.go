@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mcpdiag/ingest/dialect"
@@ -25,6 +26,7 @@ type Report struct {
 	Stopped *Stop // nil when the whole log was judged
 
 	Unreadable int // lines of the log that are no record
+	Copies     int // how often every frame stands in the log, each of which is judged once; 0 or 1 is normal
 }
 
 // Counts are the messages of a log by era. Each counts once: what is no legal message of its era counts as invalid.
@@ -131,18 +133,22 @@ type Auditor struct {
 	pages     map[string]*listing
 	legs      []*leg
 	phases    map[string]*[5]int
+	copies    map[string]int
 }
 
 // New makes an auditor of a log.
 func New(path string, side frame.Side) *Auditor {
 	a := &Auditor{report: &Report{Path: path, Side: side}, rules: Rules(), catalogue: newCatalogue(), scopes: map[string]*scope{},
 		server: server{headers: map[string]map[string]string{}}, posted: map[string]*message{}, notices: map[string]bool{}, streams: map[string]bool{},
-		events: map[string]*event{}, listens: map[string]*listen{}, listings: map[string]*listing{}, pages: map[string]*listing{}, phases: map[string]*[5]int{}}
+		events: map[string]*event{}, listens: map[string]*listen{}, listings: map[string]*listing{}, pages: map[string]*listing{}, phases: map[string]*[5]int{}, copies: map[string]int{}}
 	for i := range a.rules {
 		a.report.Tallies = append(a.report.Tallies, Tally{Rule: &a.rules[i], Unjudged: map[string]int{}, kinds: map[Accepted]int{}})
 	}
 	return a
 }
+
+// Repeated tells the auditor, before the first record, that every frame of the log stands there k times.
+func (a *Auditor) Repeated(k int) { a.report.Copies = k }
 
 // Report is what was found so far.
 func (a *Auditor) Report() *Report { return a.report }
@@ -183,6 +189,11 @@ func (a *Auditor) again(f *frame.Frame) bool {
 		key += string(m.Token) + "\x00" + string(m.Exchange) + "\x00" + string(m.PID) + "\x00" + string(m.Raw)
 	} else {
 		key += "\x00\x00\x00"
+	}
+	if k := a.report.Copies; k > 1 {
+		key += "\x00" + strconv.FormatInt(f.Bytes, 10)
+		a.copies[key]++
+		return a.copies[key]%k != 1
 	}
 	if len(a.phases) > maxRemembered {
 		clear(a.phases)
@@ -332,6 +343,16 @@ func (r *Report) Worst() (w Weight, ok bool) {
 	return w, ok
 }
 
+// Repeats reports whether ids are used or answered twice, as in a log that was recorded at several points.
+func (r *Report) Repeats() bool {
+	for _, t := range r.Tallies {
+		if t.Broken > 0 && (t.Rule.ID == "id-in-flight" || t.Rule.ID == "answer-once") {
+			return true
+		}
+	}
+	return false
+}
+
 // Status says of a rule, in a word, what became of it.
 func (t *Tally) Status() string {
 	switch {
@@ -345,12 +366,4 @@ func (t *Tally) Status() string {
 		return "kept"
 	}
 	return "not observed"
-}
-
-// Unjudged counts the messages for which a rule could not be judged.
-func (t *Tally) UnjudgedCount() (n int) {
-	for _, k := range t.Unjudged {
-		n += k
-	}
-	return n
 }

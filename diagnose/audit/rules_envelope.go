@@ -175,6 +175,8 @@ func checkOnce(m *message) Verdict {
 		return keep
 	case b == nil:
 		return Verdict{}
+	case m.body.Text == nil && m.era != Modern:
+		return unclear("without a payload a replay looks the same")
 	case m.era != Modern && m.overHTTP() && b.text == string(m.body.Text) && b.exchange != m.exchange():
 		return keep
 	default:

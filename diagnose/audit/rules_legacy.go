@@ -61,7 +61,7 @@ func legacyRules() []Rule {
 			h.told = true
 			return breaks("no notifications/initialized came before %s", m.method).citing(h.line)
 		}},
-		{ID: "early-client-message", Text: "send nothing but ping before the initialize result", Weight: Warning, Spec: "S25b/basic/lifecycle", Until: v2511, On: isCall, For: func(m *message) bool {
+		{ID: "early-client-request", Text: "send no request but ping before the initialize result", Weight: Warning, Spec: "S25b/basic/lifecycle", Until: v2511, On: isRequest, For: func(m *message) bool {
 			return m.Dir == frame.C2S && m.method != "initialize" && m.scope.init != nil
 		}, Check: func(m *message) Verdict {
 			if m.scope.http && m.scope.name == "http" {

@@ -296,6 +296,10 @@ func (a *Auditor) rememberRequest(m *message) {
 	case m.method == "initialize" && m.era == Legacy:
 		clear(s.used)
 		clear(s.closed)
+		if strings.HasPrefix(s.name, "process ") { // a new connection: what was outstanding on the old one will not be answered
+			clear(s.open)
+			clear(s.tokens)
+		}
 		s.init, s.handshake = m, nil
 		a.server.inits++
 	case m.era == Modern:
