@@ -12,7 +12,7 @@ import (
 
 // Rules is the table, in the order of a report.
 func Rules() []Rule {
-	return slices.Concat(envelopeRules(), batchRules(), modernRules(), noticeRules(), errorRules(), legacyRules(), httpRules())
+	return slices.Concat(envelopeRules(), batchRules(), requestRules(), resultRules(), noticeRules(), errorRules(), legacyRules(), httpRules())
 }
 
 // Report is the audit of one log.
@@ -217,7 +217,6 @@ func (a *Auditor) judge(m *message) {
 	e := Entry{Line: m.line, Dir: m.Dir, Kind: m.kind.String(), Era: m.era, Primitive: m.primitive(), ID: m.ID, Method: m.method}
 	if m.request != nil {
 		e.Method = m.request.method
-		m.incomplete = false
 	}
 	if code, ok := m.code(); ok && m.kind == isError {
 		e.Verdicts = append(e.Verdicts, Said{Name: "code", Value: fmt.Sprint(code)})
@@ -232,6 +231,7 @@ func (a *Auditor) judge(m *message) {
 		a.tally(i, m, v)
 		e.say(m, r, v)
 		void = void || v.outcome == broken && r.Voids
+		m.badHeaders = m.badHeaders || v.outcome == broken && r.Token == "headers"
 		m.incomplete = m.incomplete || v.outcome == broken && r.Token == "metadata"
 	}
 	if m.kind == isHead && !e.broken() {

@@ -46,7 +46,7 @@ type message struct {
 	sameID         *message // an outstanding request of the same sender with this id
 	usedBefore     uint32   // legacy: the line that used the id before
 	answeredBefore *closed  // of an answer: the answer before
-	ofToken        *message // of a progress: the request that gave the token
+	ofToken        *message // the request that gave the token: of a progress, and of a request that gives it again
 	listen         *listen  // of a notification with a subscription id
 	leg            *leg     // of a retry: the answer that asked for it
 	listing        *listing // of an answer to tools/list: the one before it of the same set
@@ -55,6 +55,7 @@ type message struct {
 	names          []string // of an answer to tools/list
 	server         *server
 	incomplete     bool     // of a modern request: it lacks required metadata
+	badHeaders     bool     // of a modern request: headers that it must have are absent or differ
 	refused        *message // of an answer without an id: the request of its exchange
 	side           frame.Side
 	posted         *message // of HTTP: the request of the exchange

@@ -82,6 +82,8 @@ func envelopeRules() []Rule {
 			Check: func(m *message) Verdict {
 				return want(isToken(m.meta["progressToken"]), "progressToken is neither string nor integer")
 			}},
+		{ID: "progress-token-unique", Text: "use a progress token for one request at a time", Weight: Error, Spec: "S26/basic/patterns/progress", On: isRequest,
+			For: func(m *message) bool { return len(m.More.Token) > 0 }, Check: checkTokenUnique},
 		{ID: "meta-key", Text: "name members of _meta by the grammar: labels, a slash, a name", Weight: Error, Spec: "S26/basic/index (_meta)", Since: v2506, Needs: Payload, On: isAny,
 			For: func(m *message) bool { return m.doc == nil || m.anyMeta() != nil }, Check: checkMetaKeys},
 		{ID: "cursor-string", Text: "make cursor and nextCursor strings", Weight: Error, Spec: "S26/server/utilities/pagination", Needs: Payload, On: isRequest | isSuccess,
@@ -192,6 +194,17 @@ func checkInFlight(m *message) Verdict {
 		return unclear("several clients may stand behind one HTTP log")
 	}
 	return breaks("a request with this id is outstanding").citing(m.sameID.line)
+}
+
+func checkTokenUnique(m *message) Verdict {
+	r := m.ofToken
+	switch {
+	case r == nil || r.done != 0 || r.cancelledAt != 0:
+		return keep
+	case m.overHTTP() && m.scope.name == "http" && m.side != frame.Client:
+		return unclear("several clients may stand behind one HTTP log")
+	}
+	return breaks("a request with this progress token is outstanding").citing(r.line)
 }
 
 func checkReused(m *message) Verdict {

@@ -40,6 +40,12 @@ func httpRules() []Rule {
 			For: func(m *message) bool {
 				return isPost(m) && m.method == "tools/call" && m.server.headers[string(m.Name)] != nil
 			}, Check: checkParams},
+		{ID: "header-mismatch-rejected", Text: "answer a request whose headers are absent or differ from its body with -32020", Weight: Error, Spec: "S26/basic/transports/streamable-http (status codes)", Since: v2607, On: isAnswer,
+			For: func(m *message) bool { return m.request != nil && m.request.badHeaders && m.server.modern > 0 },
+			Check: func(m *message) Verdict {
+				code, _ := m.code()
+				return want(m.kind == isError && (code == -32020 || code == -32022 || code == -32602), "a request whose headers are wrong is not answered with -32020")
+			}},
 		{ID: "status-of-code", Text: "answer with the HTTP status that belongs to the error", Weight: Error, Spec: "S26/basic/transports/streamable-http (status codes)", Since: v2607, On: isError,
 			For: func(m *message) bool { return m.More.HasStatus && !streamed(m) && m.Dir == frame.S2C }, Check: onCode(checkStatus)},
 		{ID: "accepted-202", Text: "answer an accepted notification or response with 202 and no body", Weight: Error, Spec: "S26/basic/transports/streamable-http; S25b/basic/transports", Since: v2503, Needs: Heads, On: isHead,
