@@ -156,7 +156,7 @@ func (a *Auditor) Report() *Report { return a.report }
 // Add judges the next record of the log. What is no message (handler events and the like) is passed over, and so is
 // everything after a message that is not JSON-RPC 2.0.
 func (a *Auditor) Add(f *frame.Frame, body *dialect.Body) {
-	if a.report.Stopped != nil || !Judges(f, body) || a.again(f) {
+	if a.report.Stopped != nil || !Judges(f, body) || a.again(f, body) {
 		return
 	}
 	m := newMessage(f, body, a.catalogue)
@@ -183,7 +183,7 @@ func Judges(f *frame.Frame, body *dialect.Body) bool {
 
 // again reports whether the record is another moment in the life of a frame that was judged at its first one: a tee records
 // the read and the write.
-func (a *Auditor) again(f *frame.Frame) bool {
+func (a *Auditor) again(f *frame.Frame, body *dialect.Body) bool {
 	key := strings.Join([]string{f.Dir.String(), f.Kind.String(), string(f.ID), string(f.Method), string(f.RequestID), string(f.Session), ""}, "\x00")
 	if m := f.More; m != nil {
 		key += string(m.Token) + "\x00" + string(m.Exchange) + "\x00" + string(m.PID) + "\x00" + string(m.Raw)
@@ -204,7 +204,10 @@ func (a *Auditor) again(f *frame.Frame) bool {
 		a.phases[key] = n
 	}
 	n[f.Phase]++
-	for _, other := range [...]frame.Phase{frame.NoPhase, frame.Read, frame.Parsed, frame.Queued, frame.Written} {
+	if f.Phase >= frame.Queued && body.Text == nil && n[frame.NoPhase] >= n[f.Phase] {
+		return true
+	}
+	for _, other := range [...]frame.Phase{frame.Read, frame.Parsed, frame.Queued, frame.Written} {
 		if other < f.Phase && n[other] >= n[f.Phase] {
 			return true
 		}

@@ -134,17 +134,26 @@ func TestCapabilityOfThisRequestOnly(t *testing.T) {
 	}
 }
 
-// The records of a tee say the read and the write of one frame; it is judged once.
+// The records of a tee say the read and the write of one frame, in one record or in two; it is judged once.
 func TestPhases(t *testing.T) {
-	a := New("log", frame.Proxy)
-	for range 2 {
-		for _, phase := range []frame.Phase{frame.Read, frame.Written} {
-			f := frame.Frame{Dir: frame.C2S, Kind: frame.Request, ID: frame.ID("1"), Method: []byte("ping"), Phase: phase}
+	for _, tt := range []struct {
+		phases []frame.Phase
+		want   int
+	}{
+		{[]frame.Phase{frame.Read, frame.Written, frame.Read, frame.Written}, 2},
+		{[]frame.Phase{frame.NoPhase, frame.NoPhase, frame.Read, frame.Written, frame.NoPhase}, 4},
+		{[]frame.Phase{frame.NoPhase, frame.Queued, frame.Written}, 1},
+		{[]frame.Phase{frame.Read, frame.Read, frame.Written, frame.Written}, 2},
+		{[]frame.Phase{frame.NoPhase, frame.NoPhase}, 2},
+	} {
+		a := New("log", frame.Proxy)
+		for _, phase := range tt.phases {
+			f := frame.Frame{Dir: frame.S2C, Kind: frame.Notification, Method: []byte("notifications/message"), Phase: phase}
 			a.Add(&f, &dialect.Body{})
 		}
-	}
-	if n := a.Report().Counts.Messages; n != 2 {
-		t.Errorf("%d messages", n)
+		if n := a.Report().Counts.Messages; n != tt.want {
+			t.Errorf("%v: %d messages, want %d", tt.phases, n, tt.want)
+		}
 	}
 }
 
