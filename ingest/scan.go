@@ -46,18 +46,23 @@ func scan(ctx context.Context, s Source, o Options, fold func(*dialect.Dialect, 
 	if err != nil {
 		return nil, err
 	}
-	d, err := pick(o.Dialect, first.span, in)
+	d, err := pick(o, first.span, in)
 	if err != nil {
 		return nil, err
-	}
-	if o.bodies {
-		d = d.WithBodies()
 	}
 	err = pipeline(ctx, spans, first, more, d, o.cores(), func(j *job) error { return fold(d, j) })
 	return in.cut, err
 }
 
-func pick(name string, head []byte, in *opened) (*dialect.Dialect, error) {
+func pick(o Options, head []byte, in *opened) (*dialect.Dialect, error) {
+	d, err := named(o.Dialect, head, in)
+	if err == nil && o.bodies {
+		d = d.WithBodies()
+	}
+	return d, err
+}
+
+func named(name string, head []byte, in *opened) (*dialect.Dialect, error) {
 	if name != "" {
 		d, ok := dialect.ByName(name)
 		if !ok {

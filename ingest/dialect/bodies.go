@@ -61,7 +61,11 @@ func (d *Dialect) WithBodies() *Dialect {
 	}
 	e.Ordered = true
 	e.New = func() Reader {
-		return &bodyReader{inner: d.New(), texts: texts, native: d.Name == "native", wires: wires{open: map[string]*wireStream{}}}
+		r := &bodyReader{inner: d.New(), texts: texts, wires: wires{open: map[string]*wireStream{}}, native: d.Name == "native", wire: d.Name == "wire"}
+		if d.Name == "jsonl" {
+			r.records = newJSONL()
+		}
+		return r
 	}
 	return &e
 }
@@ -109,11 +113,13 @@ func teeText(line []byte) (text []byte, cut bool) {
 // bodyReader reads frames as the dialect does, and their texts beside them. Chunks it puts together itself: of HTTP the heads
 // count, and of a line that is no message the whole.
 type bodyReader struct {
-	inner  Reader
-	texts  func([]byte) ([]byte, bool)
-	native bool
-	wires  wires
-	one    Batch
+	inner   Reader
+	texts   func([]byte) ([]byte, bool)
+	native  bool
+	wire    bool
+	records *jsonlReader // reads what stands around chunks; nil where there are none
+	wires   wires
+	one     Batch
 }
 
 func (r *bodyReader) Read(span []byte, b *Batch) {
@@ -131,11 +137,10 @@ func (r *bodyReader) Read(span []byte, b *Batch) {
 
 // chunk reads a line that carries bytes and no frame; it reports whether it is one.
 func (r *bodyReader) chunk(line []byte, b *Batch) bool {
-	j, ok := r.inner.(*jsonlReader)
-	if !ok {
+	if r.records == nil {
 		return false
 	}
-	rec := parseRecord(line)
+	j, rec := r.records, parseRecord(line)
 	e, _ := eventOf(rec)
 	ends := e.what == anEnd || e.what == silent && rec.text(eventNames) == "close"
 	if !ends && (e.what != aChunk || !isChunk(rec)) {
@@ -198,8 +203,8 @@ func (r *bodyReader) found(line []byte, b *Batch) {
 		b.add(g, body)
 		r.one.Bad = nil
 	}
-	if _, wire := r.inner.(*wireReader); wire || len(frames) > 0 {
-		elements(line, wire, add)
+	if r.wire || len(frames) > 0 {
+		elements(line, r.wire, add)
 	}
 	for k := range frames {
 		b.add(frames[k], Body{})
