@@ -134,6 +134,17 @@ func TestCapabilityOfThisRequestOnly(t *testing.T) {
 	}
 }
 
+// Requests whose ids a log does not tell are not taken for one another.
+func TestNoIDs(t *testing.T) {
+	a := New("log", frame.Client)
+	for range 2 {
+		a.Add(&frame.Frame{Dir: frame.C2S, Kind: frame.Request, Method: []byte("tools/call"), Trunc: true}, &dialect.Body{})
+	}
+	if s := statusOf(a.Report(), "id-in-flight"); s != "not judged" {
+		t.Error(s)
+	}
+}
+
 // The records of a tee say the read and the write of one frame, in one record or in two; it is judged once.
 func TestPhases(t *testing.T) {
 	for _, tt := range []struct {

@@ -188,6 +188,8 @@ func checkOnce(m *message) Verdict {
 
 func checkInFlight(m *message) Verdict {
 	switch {
+	case !m.ID.Known():
+		return unclear("the id does not show")
 	case m.sameID == nil:
 		return keep
 	case m.overHTTP() && m.scope.name == "http" && m.side != frame.Client:
@@ -209,6 +211,8 @@ func checkTokenUnique(m *message) Verdict {
 
 func checkReused(m *message) Verdict {
 	switch {
+	case !m.ID.Known():
+		return unclear("the id does not show")
 	case m.usedBefore == 0 || m.method == "initialize":
 		return keep
 	case m.overHTTP() && m.scope.name == "http":

@@ -117,11 +117,9 @@ func (a *Auditor) relate(m *message) {
 	m.scope, m.server = a.scopeOf(m), &a.server
 	switch m.kind {
 	case isRequest:
-		key := idKey(m.Dir, m.ID)
-		if open := m.scope.open[key]; len(open) > 0 {
-			m.sameID = open[len(open)-1]
+		if key := idKey(m.Dir, m.ID); m.ID.Known() {
+			m.sameID, m.usedBefore = last(m.scope.open[key]), m.scope.used[key]
 		}
-		m.usedBefore = m.scope.used[key]
 		if len(m.More.Token) > 0 {
 			m.ofToken = m.scope.tokens[idKey(m.Dir, m.More.Token)]
 		}

@@ -135,6 +135,14 @@ func (r *bodyReader) Read(span []byte, b *Batch) {
 	b.pad()
 }
 
+// Finish appends what the dialect's own reader holds back until the log's end, if it does.
+func (r *bodyReader) Finish(b *Batch) {
+	if f, ok := r.inner.(interface{ Finish(*Batch) }); ok {
+		f.Finish(b)
+		b.pad()
+	}
+}
+
 // chunk reads a line that carries bytes and no frame; it reports whether it is one.
 func (r *bodyReader) chunk(line []byte, b *Batch) bool {
 	if r.records == nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"mcpdiag/ingest/frame"
 )
 
 // bodiesOf reads a log with its texts, one line for each frame.
@@ -80,6 +82,20 @@ func TestBodies(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, strings.Join(got, "\n     "), strings.Join(tt.want, "\n     "))
 		}
 	}
+}
+
+type holdsBack struct{ Reader }
+
+func (holdsBack) Finish(b *Batch) { b.Frames = append(b.Frames, frame.Frame{Kind: frame.EOF}) }
+
+// What a reader holds back to the end has a body too.
+func TestBodiesFinish(t *testing.T) {
+	var b Batch
+	(&bodyReader{inner: holdsBack{}}).Finish(&b)
+	if len(b.Frames) != 1 || len(b.Bodies) != 1 {
+		t.Errorf("%d frames, %d bodies", len(b.Frames), len(b.Bodies))
+	}
+	(&bodyReader{inner: new(nativeReader)}).Finish(&b)
 }
 
 // FuzzBodies: total, and a body for each frame.
