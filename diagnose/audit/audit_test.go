@@ -62,6 +62,8 @@ func TestEras(t *testing.T) {
 		{"headers", `#1> $MODERN mcp-method=tools/list {$J,"id":1,"method":"tools/list"}`, "modern"},
 		{"a session header of a modern request is no state", `#1> $MODERN mcp-session-id=S mcp-method=tools/list {$J,"id":1,"method":"tools/list","params":{$META}}`, "modern"},
 		{"a session header", `#1> $POST mcp-session-id=S {$J,"id":1,"method":"tools/list"}`, "legacy"},
+		{"a notification with metadata", `> {$J,"method":"notifications/cancelled","params":{"requestId":1,$META}}`, "modern"},
+		{"a notification without", `> {$J,"method":"notifications/cancelled","params":{"requestId":1}}`, "ambiguous"},
 		{"half the metadata", `> {$J,"id":1,"method":"tools/list","params":{"_meta":{"$P/clientCapabilities":{}}}}`, "modern"},
 	} {
 		r := runTranscript(t, tt.script)

@@ -78,7 +78,7 @@ func headersEra(h *dialect.HTTP) Era {
 
 func (a *Auditor) noticeEra(m *message) Era {
 	switch {
-	case m.call.modernOnly() || m.meta.has(prefix+"subscriptionId"):
+	case m.call.modernOnly() || m.meta.has(prefix+"subscriptionId") || m.meta.has(prefix+"protocolVersion"):
 		return Modern
 	case m.call.legacyOnly():
 		return Legacy
