@@ -21,9 +21,9 @@ type Report struct {
 	Side    frame.Side
 	Entries []Entry // of the messages, in arrival order
 	Counts  Counts
-	Tallies []Tally // of the rules, in the table's order
-	First   *Violation
-	Stopped *Stop // nil when the whole log was judged
+	Tallies []Tally    // of the rules, in the table's order
+	First   *Violation // to put right; nil is none
+	Stopped *Stop      // nil when the whole log was judged
 
 	Unreadable int // lines of the log that are no record
 	Copies     int // how often every frame stands in the log, each of which is judged once; 0 or 1 is normal
@@ -112,6 +112,18 @@ type Violation struct {
 	Accepted bool
 
 	text []byte // of the message, while it may be corrected
+}
+
+// before reports whether the violation is to be put right before another: the heavier one, then the earlier. What is merely
+// worth knowing is nothing to put right.
+func (v *Violation) before(w *Violation) bool {
+	switch {
+	case v.Rule.Weight == Info:
+		return false
+	case w == nil || v.Rule.Weight != w.Rule.Weight:
+		return w == nil || v.Rule.Weight > w.Rule.Weight
+	}
+	return v.Line < w.Line
 }
 
 // MaxViolations is how many violations of one rule are kept with their lines; all are counted.
@@ -304,7 +316,7 @@ func (a *Auditor) tally(i int, m *message, v Verdict) {
 		if len(t.Violations) < MaxViolations {
 			t.Violations = append(t.Violations, x)
 		}
-		if f := a.report.First; f == nil || x.Rule.Weight > f.Rule.Weight {
+		if x.before(a.report.First) {
 			a.report.First = &x
 		}
 	}

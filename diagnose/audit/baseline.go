@@ -75,7 +75,7 @@ func (b *Baseline) Apply(reports []*Report) (stale []Accepted) {
 			for j := range t.Violations {
 				v := &t.Violations[j]
 				v.Accepted = used[v.kind()]
-				if !v.Accepted && (r.First == nil || v.Rule.Weight > r.First.Rule.Weight || v.Rule.Weight == r.First.Rule.Weight && v.Line < r.First.Line) {
+				if !v.Accepted && v.before(r.First) {
 					r.First = v
 				}
 			}
