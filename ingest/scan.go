@@ -50,7 +50,7 @@ func scan(ctx context.Context, s Source, o Options, to sink) (cut error, err err
 	if err != nil {
 		return nil, err
 	}
-	d, err := pick(o.Dialect, first.span, in)
+	d, err := pick(o, first.span, in)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,15 @@ func scan(ctx context.Context, s Source, o Options, to sink) (cut error, err err
 	return in.cut, err
 }
 
-func pick(name string, head []byte, in *opened) (*dialect.Dialect, error) {
+func pick(o Options, head []byte, in *opened) (*dialect.Dialect, error) {
+	d, err := named(o.Dialect, head, in)
+	if err == nil && o.bodies {
+		d = d.WithBodies()
+	}
+	return d, err
+}
+
+func named(name string, head []byte, in *opened) (*dialect.Dialect, error) {
 	if name != "" {
 		d, ok := dialect.ByName(name)
 		if !ok {

@@ -30,9 +30,14 @@ func TestMain(m *testing.M) {
 }
 
 // TestScript runs the scripts. Each client*.txt and server*.txt in one becomes the .log of that name; see package logtest for
-// how it is written. SAMPLES is the folder of the samples.
+// how it is written. SAMPLES is the folder of the samples, CAPTURES that of the
+// recordings.
 func TestScript(t *testing.T) {
 	samples, err := filepath.Abs("../../samples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	captures, err := filepath.Abs("testdata/captures")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,6 +48,7 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SAMPLES", samples)
+			e.Setenv("CAPTURES", captures)
 			return writeLogs(e.WorkDir)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
