@@ -2,6 +2,8 @@ package frame
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf16"
@@ -11,7 +13,18 @@ import (
 // AppendNative appends f as one native record (v1): one JSON object in ASCII, members in the order of the format's table,
 // absent ones left out, LF at its end. Reading it back gives the same record, with two exceptions that ASCII forces: a byte
 // that is no UTF-8 comes back as U+FFFD, in an id as the text `\xNN`, since two ids must stay two.
-func AppendNative(b []byte, f *Frame) []byte {
+func AppendNative(b []byte, f *Frame) []byte { return AppendRecorded(b, f, nil) }
+
+// Measured is what a recorder may add to a record, and what the readers of frames pass over.
+type Measured struct {
+	ResultBytes  int64             // size of the canonical JSON of result or error; 0: not measured
+	ResultTokens int64             // token estimate over the same; 0: not measured
+	Tools        map[string]string // tool name → SHA-256 of its canonical definition, hex
+	Payload      []byte            // JSON text, the member `frame`; nil: none
+}
+
+// AppendRecorded is AppendNative with what a recorder adds; m may be nil.
+func AppendRecorded(b []byte, f *Frame, add *Measured) []byte {
 	var none More
 	m := f.More
 	if m == nil {
@@ -38,6 +51,7 @@ func AppendNative(b []byte, f *Frame) []byte {
 	o.rare(m)
 	o.word(mPhase, f.Phase.String())
 	o.text(mRaw, m.Raw)
+	o.measured(add)
 	o.flag(mTrunc, f.Trunc)
 	o.number(mDropped, m.Dropped, m.Dropped != 0)
 	return append(o.b, '}', '\n')
@@ -53,6 +67,56 @@ func (o *object) rare(m *More) {
 	o.number(mStatus, m.Status, m.HasStatus)
 	o.list(mCaps, m.Caps)
 	o.text(mEra, m.Era)
+}
+
+func (o *object) measured(m *Measured) {
+	if m == nil {
+		return
+	}
+	o.figure("result_bytes", m.ResultBytes)
+	o.figure("result_tokens", m.ResultTokens)
+	if m.Tools != nil {
+		o.b = append(o.b, `,"tools":{`...)
+		for i, name := range slices.Sorted(maps.Keys(m.Tools)) {
+			if i > 0 {
+				o.b = append(o.b, ',')
+			}
+			o.b = append(appendString(o.b, []byte(name)), ':')
+			o.b = appendString(o.b, []byte(m.Tools[name]))
+		}
+		o.b = append(o.b, '}')
+	}
+	if m.Payload != nil {
+		o.b = appendJSON(append(o.b, `,"frame":`...), m.Payload)
+	}
+}
+
+func (o *object) figure(name string, n int64) {
+	if n > 0 {
+		o.b = append(append(append(o.b, ',', '"'), name...), '"', ':')
+		o.b = strconv.AppendInt(o.b, n, 10)
+	}
+}
+
+// appendJSON writes a JSON text in printable ASCII. What is not ASCII stands in strings, where an escape says the same; line
+// ends and tabs stand between tokens, where a space does.
+func appendJSON(b, t []byte) []byte {
+	for len(t) > 0 {
+		n := 0
+		for n < len(t) && t[n]-0x20 < 0x7F-0x20 {
+			n++
+		}
+		b, t = append(b, t[:n]...), t[n:]
+		switch {
+		case len(t) == 0:
+		case t[0] < 0x20:
+			b, t = append(b, ' '), t[1:]
+		default:
+			r, size := utf8.DecodeRune(t)
+			b, t = appendRune(b, r), t[size:]
+		}
+	}
+	return b
 }
 
 func (o *object) key(m member) {
@@ -194,14 +258,17 @@ func appendString(b, t []byte) []byte {
 			continue
 		}
 		r, n := utf8.DecodeRune(t)
-		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
-			b = appendUnit(b, high)
-			r = low
-		}
-		b = appendUnit(b, r)
-		t = t[n:]
+		b, t = appendRune(b, r), t[n:]
 	}
 	return append(b, '"')
+}
+
+func appendRune(b []byte, r rune) []byte {
+	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+		b = appendUnit(b, high)
+		r = low
+	}
+	return appendUnit(b, r)
 }
 
 func appendUnit(b []byte, u rune) []byte {

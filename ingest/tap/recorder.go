@@ -1,0 +1,206 @@
+package tap
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"mcpdiag/ingest/frame"
+)
+
+// Event is one record to be written.
+type Event struct {
+	frame.Frame           // Side, At, and in More the clock, seq and pid are filled in by the Recorder where they are missing
+	Time        time.Time // when it happened, as time.Now said; zero: now
+	Payload     []byte    // the message; the Recorder takes of it what its Payload policy allows
+
+	ResultBytes, ResultTokens int64             // see frame.Measured
+	Tools                     map[string]string // see frame.Measured
+}
+
+// Recorder writes events to one log. It may be used from any goroutine.
+type Recorder struct {
+	o       Options
+	start   time.Time
+	clock   []byte
+	pid     []byte
+	redact  redaction
+	sampler sampler
+
+	mu       sync.Mutex
+	queue    batch
+	seq      int64
+	closed   bool
+	line     []byte // the record being encoded
+	more     frame.More
+	measured frame.Measured
+	cut      []byte
+	waits    waits
+
+	wake chan struct{} // there is something in the queue, or an end
+	done chan struct{}
+	out  sink // the writer goroutine's
+}
+
+// batch is whole records, and how many more there would have been after them.
+type batch struct {
+	bytes         []byte
+	records, lost int64
+}
+
+// Open starts a recorder. It fails only when the options contradict themselves: a log that cannot be written is a complaint on
+// Stderr, for traffic has to go on. The file is created by the first record.
+func Open(o Options) (*Recorder, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	r := &Recorder{o: o, start: time.Now(), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	var name [8]byte
+	rand.Read(name[:]) // never fails
+	r.clock = hex.AppendEncode(nil, name[:])
+	if o.PID == 0 {
+		o.PID = os.Getpid()
+	}
+	r.pid = strconv.AppendInt(nil, int64(o.PID), 10)
+	r.redact = newRedaction(o.Redact)
+	r.sampler = newSampler(&o, r.pid)
+	r.out = newSink(&o, r.start, r.gap)
+	go r.write()
+	if o.StallAfter > 0 {
+		r.waits.open = map[waitKey]*wait{}
+		go r.watch()
+	}
+	return r, nil
+}
+
+// Record takes an event. It never blocks: it encodes the record into the queue, or counts it as lost when there is no room.
+// Nothing of e is kept.
+func (r *Recorder) Record(e *Event) {
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waits.follow(e)
+	r.encode(e)
+	if r.closed || r.queue.lost > 0 || len(r.queue.bytes)+len(r.line) > r.o.QueueBytes {
+		r.queue.lost++ // and so is all that follows, until the gap has a place behind what is queued
+		return
+	}
+	r.queue.bytes = append(r.queue.bytes, r.line...)
+	r.queue.records++
+	r.seq++
+	r.signal()
+}
+
+// Lose counts n events that the caller had to let go before it could make records of them.
+func (r *Recorder) Lose(n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.queue.lost += n
+	r.signal()
+}
+
+func (r *Recorder) signal() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// encode writes the record into r.line.
+func (r *Recorder) encode(e *Event) {
+	f := e.Frame
+	r.more = frame.More{}
+	if f.More != nil {
+		r.more = *f.More
+	}
+	f.More = &r.more
+	if f.Side == frame.NoSide {
+		f.Side = r.o.Side
+	}
+	if f.Kind == frame.Open || f.Kind == frame.EOF || f.Kind == frame.Gap {
+		f.Bytes, f.Rows = frame.Unknown, frame.Unknown
+	}
+	r.stamp(&f, e.Time)
+	r.more.Seq, r.more.HasSeq = r.seq+1, true
+	r.measured = frame.Measured{ResultBytes: e.ResultBytes, ResultTokens: e.ResultTokens, Tools: e.Tools}
+	if e.Payload != nil && r.o.Payload != 0 && r.sampler.takes(e) {
+		f.Trunc = r.payload(e.Payload) || f.Trunc
+	}
+	r.line = frame.AppendRecorded(r.line[:0], &f, &r.measured)
+}
+
+// stamp writes when, on which clock, and by whom.
+func (r *Recorder) stamp(f *frame.Frame, at time.Time) {
+	if !f.At.Known() {
+		f.At.Wall(at.Unix(), int32(at.Nanosecond()), true)
+		f.At.Mono(int64(at.Sub(r.start)))
+	}
+	if f.More.Clock == nil {
+		f.More.Clock = r.clock
+	}
+	if f.More.PID == nil {
+		f.More.PID = r.pid
+	}
+}
+
+// gap is a record of records that are not there. It has no seq of its own: it stands for those that are missing.
+func (r *Recorder) gap(n int64, at time.Time) []byte {
+	f := frame.Frame{Side: r.o.Side, Kind: frame.Gap, Bytes: frame.Unknown, Rows: frame.Unknown, More: &frame.More{Dropped: n}}
+	r.stamp(&f, at)
+	return frame.AppendNative(nil, &f)
+}
+
+// write is the writer goroutine: it takes what is queued, all at once, until the recorder is closed and the queue empty.
+func (r *Recorder) write() {
+	defer close(r.done)
+	var taken batch
+	for range r.wake {
+		r.mu.Lock()
+		if cap(taken.bytes) > keptRoom {
+			taken.bytes = nil // the room that a burst needed
+		}
+		taken, r.queue = r.queue, batch{bytes: taken.bytes[:0]}
+		closed := r.closed
+		r.mu.Unlock()
+		r.out.put(taken)
+		if closed {
+			r.out.close()
+			return
+		}
+	}
+}
+
+// keptRoom is how much of its buffers a recorder keeps when nothing happens.
+const keptRoom = 256 << 10
+
+// closePatience is how long Close waits for a log that does not take what is queued: the process has to end.
+const closePatience = 2 * time.Second
+
+// Close writes what is queued and ends the recorder. Records that come later are lost. The error says that records were lost;
+// whoever read stderr knows why.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	again := r.closed
+	r.closed = true
+	r.mu.Unlock()
+	if again {
+		return nil
+	}
+	r.signal()
+	select {
+	case <-r.done:
+	case <-time.After(closePatience):
+		return errors.New("the log does not take its last records")
+	}
+	if r.out.total > 0 {
+		return fmt.Errorf("%d records are not in the log", r.out.total)
+	}
+	return nil
+}
