@@ -37,7 +37,7 @@ func (h *HTTP) Handler(next http.Handler) http.Handler {
 type exchangeKey struct{}
 
 // Names are the names that a request behind Handler has in the log: its session's, "" without one, and its exchange's.
-func (h *HTTP) Names(r *http.Request) (session, exchange string) {
+func (h *HTTP) Names(r *http.Request) (session, name string) {
 	x, ok := r.Context().Value(exchangeKey{}).(*exchange)
 	if !ok {
 		return string(h.session(r.Header)), ""

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,6 +61,9 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request) {
 	call, ok := m.(*jsonrpc.Request)
 	if !ok || !call.IsCall() {
 		l.send(m)
+		if l.once {
+			l.Close()
+		}
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
@@ -130,7 +134,7 @@ func (e *endpoint) link(w http.ResponseWriter, r *http.Request, m jsonrpc.Messag
 	call, ok := m.(*jsonrpc.Request)
 	opens := ok && call.Method == "initialize"
 	l := newLink(!opens)
-	if _, err := e.server.Connect(l, l.options(r)); err != nil {
+	if _, err := e.server.Connect(context.Background(), l, l.options(r)); err != nil {
 		return nil, &refusal{http.StatusInternalServerError, jsonrpc.CodeInternalError, err.Error()}
 	}
 	if opens {

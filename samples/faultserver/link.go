@@ -75,8 +75,13 @@ func (l *link) ask(call *jsonrpc.Request) (<-chan jsonrpc.Message, error) {
 	return reply, nil
 }
 
-// Read gives the dispatcher the next message.
+// Read gives the dispatcher the next message. What was sent before the link was closed comes before its end.
 func (l *link) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case m := <-l.in:
+		return m, nil
+	default:
+	}
 	select {
 	case m := <-l.in:
 		return m, nil

@@ -94,4 +94,3 @@ func messages(value []byte) []tap.Event {
 	}
 	return []tap.Event{event(value)}
 }
-
