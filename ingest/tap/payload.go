@@ -1,6 +1,7 @@
 package tap
 
 import (
+	"bytes"
 	"encoding/json"
 	"hash/maphash"
 	"strconv"
@@ -10,7 +11,7 @@ import (
 // payload puts into r.measured what the policy allows of a message, and reports whether that is less than all of it. Keys are
 // redacted first: a cut must not leave a secret that its key would have given away.
 func (r *Recorder) payload(message []byte) (cut bool) {
-	message = r.redact.apply(&r.cut, message)
+	message = r.redact.apply(&r.cut, bytes.TrimSpace(message))
 	if limit := int64(r.o.Payload); limit >= 0 && int64(len(message)) > limit || !json.Valid(message) {
 		if limit >= 0 && int64(len(message)) > limit {
 			message, cut = message[:limit], true

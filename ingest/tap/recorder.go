@@ -18,6 +18,7 @@ type Event struct {
 	frame.Frame           // Side, At, and in More the clock, seq and pid are filled in by the Recorder where they are missing
 	Time        time.Time // when it happened, as time.Now said; zero: now
 	Payload     []byte    // the message; the Recorder takes of it what its Payload policy allows
+	Cut         bool      // Payload is only the beginning of it
 
 	ResultBytes, ResultTokens int64             // see frame.Measured
 	Tools                     map[string]string // see frame.Measured
@@ -131,7 +132,7 @@ func (r *Recorder) encode(e *Event) {
 	r.more.Seq, r.more.HasSeq = r.seq+1, true
 	r.measured = frame.Measured{ResultBytes: e.ResultBytes, ResultTokens: e.ResultTokens, Tools: e.Tools}
 	if e.Payload != nil && r.o.Payload != 0 && r.sampler.takes(e) {
-		f.Trunc = r.payload(e.Payload) || f.Trunc
+		f.Trunc = r.payload(e.Payload) || f.Trunc || e.Cut
 	}
 	r.line = frame.AppendRecorded(r.line[:0], &f, &r.measured)
 }
