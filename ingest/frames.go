@@ -22,6 +22,9 @@ type Place struct {
 type Visitor struct {
 	Frame func(p *Place, f *frame.Frame) error // an error ends the scan; f.Line is p.Line
 	Bad   func(p *Place, b BadLine)            // a line that is no record, or a hole in the log; may be nil
+
+	// Message is called instead of Frame, with the frame's text beside it. Reading the texts costs more than reading the frames.
+	Message func(p *Place, f *frame.Frame, body *dialect.Body) error
 }
 
 // Tally says what a scan went through.
@@ -35,6 +38,7 @@ type Tally struct {
 // Frames scans a set without folding it: every record as it stands there, copies too. Lines are split, decoded and refused
 // exactly as Read does it. An error is an I/O error, an InputError, or the visitor's.
 func Frames(ctx context.Context, set Set, o Options, v Visitor) (*Tally, error) {
+	o.bodies = v.Message != nil
 	w := &walk{reader: reader{set: set, options: o}, visitor: v}
 	for i, s := range set.Sources {
 		w.files = append(w.files, file{s.Label, w.lines})
@@ -56,6 +60,7 @@ type walk struct {
 	visitor Visitor
 	place   Place
 	tally   Tally
+	body    *dialect.Body // of the frame that is visited
 }
 
 // take visits one batch: its frames and its bad lines, merged by line.
@@ -68,6 +73,9 @@ func (w *walk) take(d *dialect.Dialect, j *job) error {
 		f := &j.batch.Frames[k]
 		for ; len(bad) > 0 && bad[0].Line <= f.Line; bad = bad[1:] {
 			w.unreadable(&bad[0])
+		}
+		if w.visitor.Message != nil {
+			w.body = &j.batch.Bodies[k]
 		}
 		if err := w.frame(f); err != nil {
 			return err
@@ -95,6 +103,9 @@ func (w *walk) frame(f *frame.Frame) error {
 	w.place.Guessed = w.guessed && f.Side == frame.NoSide
 	f.Line = w.place.Line
 	w.tally.Records++
+	if w.visitor.Message != nil {
+		return w.visitor.Message(&w.place, f, w.body)
+	}
 	return w.visitor.Frame(&w.place, f)
 }
 

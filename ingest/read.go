@@ -27,6 +27,8 @@ type Options struct {
 	Stdin    io.Reader
 	Progress func(bytes int) // called with the bytes read since the last call; may be nil
 	Cores    chan struct{}   // shared by reads that run at once: its room is the number of cores to use; nil is all
+
+	bodies bool // read the texts of the frames too
 }
 
 func (o Options) cores() chan struct{} {

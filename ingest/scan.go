@@ -50,6 +50,9 @@ func scan(ctx context.Context, s Source, o Options, fold func(*dialect.Dialect, 
 	if err != nil {
 		return nil, err
 	}
+	if o.bodies {
+		d = d.WithBodies()
+	}
 	err = pipeline(ctx, spans, first, more, d, o.cores(), func(j *job) error { return fold(d, j) })
 	return in.cut, err
 }

@@ -65,6 +65,7 @@ type Reader interface {
 // Batch is what a span of lines says.
 type Batch struct {
 	Frames   []frame.Frame
+	Bodies   []Body // of the frames, in their order; only of a dialect WithBodies
 	Bad      []Bad
 	Lines    uint32
 	Warnings frame.Warnings
@@ -72,7 +73,7 @@ type Batch struct {
 
 // Reset empties b and keeps its room.
 func (b *Batch) Reset() {
-	*b = Batch{Frames: b.Frames[:0], Bad: b.Bad[:0]}
+	*b = Batch{Frames: b.Frames[:0], Bodies: b.Bodies[:0], Bad: b.Bad[:0]}
 }
 
 // Bad is a line that is no record, or (HoleBefore) a run of NUL bytes where lines once were.

@@ -152,20 +152,20 @@ func (x *exchange) events(h head, body *chunks) {
 		x.lost(body)
 		return
 	}
-	events := sseEvents{limit: x.h.maxBody()}
+	var events frame.EventStream
 	buf := make([]byte, 32<<10)
-	for {
-		n, err := r.Read(buf)
-		events.feed(buf[:n], func(e sseEvent) {
-			if e.size > int64(len(e.data)) {
-				x.unread(frame.S2C, e.data, e.size, body.at(), h.status)
-			} else {
-				x.messages(frame.S2C, e.data, body.at(), h.status)
+	for err == nil {
+		var n int
+		n, err = r.Read(buf)
+		events.Feed(buf[:n], func(e *frame.Event) {
+			switch {
+			case !e.Message():
+			case e.Cut:
+				x.unread(frame.S2C, e.Data, frame.Unknown, body.at(), h.status)
+			default:
+				x.messages(frame.S2C, e.Data, body.at(), h.status)
 			}
 		})
-		if err != nil {
-			break
-		}
 	}
 	if body.broken() {
 		x.h.Recorder.Lose(1)
