@@ -15,7 +15,8 @@ type chunks struct {
 	held   int // bytes in the queue
 	limit  int // bytes it may hold
 	ended  bool
-	lost   bool // a chunk found no room
+	lost   bool  // a chunk found no room
+	total  int64 // bytes put, kept or not
 	latest chunk
 }
 
@@ -34,15 +35,14 @@ func newChunks(limit int) *chunks {
 func (c *chunks) put(b []byte, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ended || c.lost {
+	if c.total += int64(len(b)); c.ended || c.lost {
 		return
 	}
-	if c.held+len(b) > c.limit {
-		c.lost = true
-	} else {
-		c.queue = append(c.queue, chunk{append([]byte(nil), b...), at})
-		c.held += len(b)
+	if room := c.limit - c.held; len(b) > room {
+		b, c.lost = b[:room], true
 	}
+	c.queue = append(c.queue, chunk{append([]byte(nil), b...), at})
+	c.held += len(b)
 	c.more.Signal()
 }
 
@@ -78,9 +78,19 @@ func (c *chunks) Read(p []byte) (int, error) {
 // at is when the chunk that was read last crossed.
 func (c *chunks) at() time.Time { return c.latest.at }
 
-// broken reports whether a chunk was lost.
-func (c *chunks) broken() bool {
+// broken reports whether bytes were lost, and how many were put so far.
+func (c *chunks) broken() (total int64, lost bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.lost
+	return c.total, c.lost
+}
+
+// wait waits for the end and returns how many bytes were put.
+func (c *chunks) wait() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.ended {
+		c.more.Wait()
+	}
+	return c.total
 }

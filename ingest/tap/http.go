@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"mcpdiag/ingest/frame"
@@ -29,7 +30,12 @@ type HTTP struct {
 	Measure      Measure    // what else to record of an answer; nil: nothing
 
 	exchanges atomic.Int64
+	reading   sync.WaitGroup // of responses that a client reads
 }
+
+// Wait waits until all that clients have read to its end, or closed, is in the recorder. Before that a response may be on its
+// way there.
+func (h *HTTP) Wait() { h.reading.Wait() }
 
 // Measure adds to the event of an answer what only its payload shows. method is the request's.
 type Measure func(e *Event, method string, message []byte)
@@ -91,7 +97,7 @@ func (x *exchange) record(e *Event, dir frame.Dir) {
 }
 
 // follow keeps account of what the exchange's requests wait for, and measures answers.
-func (x *exchange) follow(e *Event, dir frame.Dir, message []byte) {
+func (x *exchange) follow(e *Event, dir frame.Dir) {
 	switch {
 	case e.Kind == frame.Request && dir == frame.C2S:
 		x.asked++
@@ -99,8 +105,8 @@ func (x *exchange) follow(e *Event, dir frame.Dir, message []byte) {
 	case e.Kind.Answer() && dir == frame.S2C:
 		method := x.open[string(e.ID)]
 		delete(x.open, string(e.ID))
-		if x.h.Measure != nil && !e.Trunc {
-			x.h.Measure(e, string(method), message)
+		if x.h.Measure != nil && e.Payload != nil && !e.Trunc && !e.Cut {
+			x.h.Measure(e, string(method), e.Payload)
 		}
 	}
 }

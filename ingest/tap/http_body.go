@@ -6,7 +6,6 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -37,79 +36,82 @@ func decoded(encoding string, r io.Reader) (io.Reader, error) {
 	return nil, errEncoding
 }
 
-// whole reads a body of one or more messages, up to the limit of the copy. size is what came, kept or not.
-func (x *exchange) whole(body *chunks, header http.Header) (text []byte, size int64) {
-	r, err := decoded(header.Get("Content-Encoding"), body)
+// text is the copy of a body.
+type text struct {
+	b    []byte
+	size int64 // of the body; Unknown when its coding cannot be undone
+	cut  bool  // b is the beginning of it
+}
+
+// whole reads a body to its end.
+func (x *exchange) whole(body *chunks, header http.Header) text {
+	encoding := header.Get("Content-Encoding")
+	r, err := decoded(encoding, body)
 	if err != nil {
-		io.Copy(io.Discard, body)
-		return nil, -1
+		body.wait()
+		return text{size: frame.Unknown}
 	}
-	text, _ = io.ReadAll(io.LimitReader(r, int64(x.h.maxBody())))
+	var t text
+	t.b, _ = io.ReadAll(io.LimitReader(r, int64(x.h.maxBody())))
 	more, _ := io.Copy(io.Discard, r)
-	return text, int64(len(text)) + more
+	onWire := body.wait()
+	_, lost := body.broken()
+	if t.size, t.cut = int64(len(t.b))+more, more > 0 || lost; lost {
+		t.size = frame.Unknown
+		if encoding == "" {
+			t.size = onWire
+		}
+	}
+	return t
 }
 
 // request records what a request's body says. It has come to its end, or as far as it will.
 func (x *exchange) request(body *chunks, header http.Header) {
-	text, size := x.whole(body, header)
-	switch {
-	case size < 0 || size > int64(len(text)) || body.broken():
-		x.unread(frame.C2S, text, size, body.at(), 0)
-	case size == 0:
+	switch t := x.whole(body, header); {
+	case len(t.b) == 0 && t.size == 0:
+	case len(t.b) == 0 || t.cut:
+		x.unread(frame.C2S, t, body.at(), 0)
 	default:
-		x.messages(frame.C2S, text, body.at(), 0)
+		x.messages(frame.C2S, t.b, body.at(), 0)
 	}
 }
 
 // unread records a body that the copy does not hold whole. Without any of it, all that can be said is that something is missing.
-func (x *exchange) unread(dir frame.Dir, text []byte, size int64, at time.Time, status int) {
+func (x *exchange) unread(dir frame.Dir, t text, at time.Time, status int) {
 	e := Event{Time: at}
-	if len(text) == 0 || !frame.DecodeCut(text, &e.Frame) {
-		x.h.Recorder.Lose(1)
+	if !frame.DecodeCut(t.b, &e.Frame) {
+		x.gap(dir)
 		return
 	}
-	e.Bytes, e.Rows = max(size, frame.Unknown), frame.Unknown
+	e.Bytes, e.Rows = t.size, frame.Unknown
 	x.stamp(&e, status)
-	x.follow(&e, dir, nil)
+	x.follow(&e, dir)
 	x.record(&e, dir)
 }
 
-// messages records the messages of one body or event: one, or a batch of them.
+// gap records that something crossed that cannot be told. It may have been any answer.
+func (x *exchange) gap(dir frame.Dir) {
+	var e Event
+	e.Kind = frame.Gap
+	e.Extra().Dropped = 1
+	x.record(&e, dir)
+	if dir == frame.S2C {
+		clear(x.open)
+	}
+}
+
+// messages records the messages of one body or event: one, or a batch of them, or bytes that are none.
 func (x *exchange) messages(dir frame.Dir, text []byte, at time.Time, status int) {
-	text = bytes.TrimSpace(text)
-	var batch []json.RawMessage
-	if len(text) > 0 && text[0] == '[' && json.Unmarshal(text, &batch) == nil && len(batch) > 0 {
-		for _, m := range batch {
-			x.message(dir, m, int64(len(m)), at, status)
+	f := NewFramer(dir, len(text), func(e *Event) {
+		if e.Kind == frame.Error && e.ID == nil && !e.Trunc {
+			e.ID = frame.ID("null") // the format's word for an error that names no request
 		}
-		return
-	}
-	x.message(dir, text, int64(len(text)), at, status)
+		x.stamp(e, status)
+		x.follow(e, dir)
+		x.record(e, dir)
+	})
+	f.Message(text, int64(len(text)), at)
 }
-
-// message records one message, or bytes that are none.
-func (x *exchange) message(dir frame.Dir, text []byte, size int64, at time.Time, status int) {
-	e := Event{Time: at, Payload: text}
-	reason := frame.DecodeMessage(text, &e.Frame)
-	switch {
-	case reason == frame.NoReason:
-	case size > int64(len(text)) && frame.DecodeCut(text, &e.Frame):
-	default:
-		e.Kind = frame.Invalid
-		e.Extra().Raw = text[:min(len(text), rawPrefix)]
-		e.Payload = nil
-	}
-	if e.Kind == frame.Error && e.ID == nil && !e.Trunc {
-		e.ID = frame.ID("null") // the format's word for an error that names no request
-	}
-	e.Bytes, e.Rows = size, frame.Unknown
-	x.stamp(&e, status)
-	x.follow(&e, dir, text)
-	x.record(&e, dir)
-}
-
-// rawPrefix is how much of what is no message is recorded, in bytes.
-const rawPrefix = 200
 
 func (x *exchange) stamp(e *Event, status int) {
 	if status != 0 {
@@ -149,7 +151,8 @@ func (x *exchange) newSession(h head) {
 func (x *exchange) events(h head, body *chunks) {
 	r, err := decoded(h.header.Get("Content-Encoding"), body)
 	if err != nil {
-		x.lost(body)
+		body.wait()
+		x.gap(frame.S2C)
 		return
 	}
 	var events frame.EventStream
@@ -161,47 +164,34 @@ func (x *exchange) events(h head, body *chunks) {
 			switch {
 			case !e.Message():
 			case e.Cut:
-				x.unread(frame.S2C, e.Data, frame.Unknown, body.at(), h.status)
+				x.unread(frame.S2C, text{b: e.Data, size: frame.Unknown}, body.at(), h.status)
 			default:
 				x.messages(frame.S2C, e.Data, body.at(), h.status)
 			}
 		})
 	}
-	if body.broken() {
-		x.h.Recorder.Lose(1)
+	if _, lost := body.broken(); lost {
+		x.gap(frame.S2C)
 	}
-	io.Copy(io.Discard, body)
-}
-
-// lost gives up on a body in an encoding that cannot be undone.
-func (x *exchange) lost(body *chunks) {
-	x.h.Recorder.Lose(1)
-	io.Copy(io.Discard, body)
-	clear(x.open)
+	body.wait()
 }
 
 // document records a body that is not a stream of events.
 func (x *exchange) document(h head, body *chunks) {
-	text, size := x.whole(body, h.header)
+	t := x.whole(body, h.header)
 	at := body.at()
 	if at.IsZero() {
 		at = h.at
 	}
 	switch {
-	case size < 0:
-		x.lost(body)
-	case size == 0:
-		x.refusal(h, 0)
-	case size > int64(len(text)) || body.broken():
-		x.unread(frame.S2C, text, size, at, h.status)
-	case h.status >= 400 && !isMessage(text):
-		if x.asked > 0 {
-			x.message(frame.S2C, text, size, at, h.status)
-		}
-	case h.status < 400 && x.asked == 0 && !isMessage(text):
-		// An acknowledgement, or a page of something that is no MCP endpoint.
+	case len(t.b) == 0 && t.size == 0:
+		x.refusal(h)
+	case len(t.b) == 0 || t.cut:
+		x.unread(frame.S2C, t, at, h.status)
+	case x.asked > 0 || isMessage(t.b):
+		x.messages(frame.S2C, t.b, at, h.status)
 	default:
-		x.messages(frame.S2C, text, at, h.status)
+		// An acknowledgement of what asked for nothing, or a page of something that is no MCP endpoint.
 	}
 }
 
@@ -215,12 +205,12 @@ func isMessage(text []byte) bool {
 }
 
 // refusal records that the transport said no to a request, with nothing but a status.
-func (x *exchange) refusal(h head, size int64) {
+func (x *exchange) refusal(h head) {
 	if h.status < 400 || x.asked == 0 {
 		return
 	}
 	e := Event{Time: h.at}
-	e.Kind, e.ID, e.Bytes, e.Rows = frame.Error, frame.ID("null"), size, frame.Unknown
+	e.Kind, e.ID, e.Bytes, e.Rows = frame.Error, frame.ID("null"), 0, frame.Unknown
 	x.stamp(&e, h.status)
 	x.record(&e, frame.S2C)
 	clear(x.open)

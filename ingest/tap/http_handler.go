@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,6 +20,7 @@ func (h *HTTP) Handler(next http.Handler) http.Handler {
 		r2.Header = r.Header.Clone()
 		if r.Body != nil && r.Body != http.NoBody {
 			r2.Body = &bodyTap{ReadCloser: r.Body, copy: in}
+			out.unread, out.waits = r2.Body, r.Header.Get("Expect") != ""
 		} else {
 			in.end()
 		}
@@ -49,18 +51,18 @@ func (h *HTTP) Names(r *http.Request) (session, name string) {
 type copied struct {
 	*chunks
 	length int64 // that the request declares; -1 when it does not
-	seen   int64
+	seen   atomic.Int64
 	once   sync.Once
-	done   chan struct{} // closed when it is recorded
+	done   atomic.Bool // it is recorded
 	finish func()
 }
 
 func newCopied(x *exchange, limit int, header http.Header, length int64) *copied {
-	c := &copied{chunks: newChunks(limit), length: length, done: make(chan struct{})}
+	c := &copied{chunks: newChunks(limit), length: length}
 	c.finish = func() {
 		c.chunks.end()
 		x.request(c.chunks, header)
-		close(c.done)
+		c.done.Store(true)
 	}
 	return c
 }
@@ -72,9 +74,9 @@ func (c *copied) end() { c.once.Do(c.finish) }
 func (c *copied) read(p []byte, err error) {
 	if len(p) > 0 {
 		c.put(p, time.Now())
-		c.seen += int64(len(p))
+		c.seen.Add(int64(len(p)))
 	}
-	if err != nil || c.length >= 0 && c.seen >= c.length {
+	if err != nil || c.length >= 0 && c.seen.Load() >= c.length {
 		c.end()
 	}
 }
@@ -102,6 +104,8 @@ type response struct {
 	x       *exchange
 	in      *copied
 	copy    *chunks
+	unread  io.Reader // the request's body
+	waits   bool      // the client waits for 100 Continue before it sends it
 	began   bool
 	reading sync.WaitGroup
 	how     ending
@@ -127,9 +131,21 @@ func (w *response) begin(status int) {
 		return
 	}
 	w.began = true
+	w.readRest()
 	w.in.end()
 	h := head{status, w.Header().Clone(), time.Now()}
 	w.reading.Go(func() { w.x.response(h, w.copy, func() ending { return w.how }) })
+}
+
+// mostRest is how much of a body net/http reads by itself before it answers, in bytes.
+const mostRest = 256 << 10
+
+// readRest reads what a handler that refuses a request has left of it, so that the log shows what was refused. The server
+// would do it now in any case (RFC 9112, 9.3), unless the client waits to be told to go on.
+func (w *response) readRest() {
+	if w.unread != nil && !w.in.done.Load() && !w.waits {
+		io.CopyN(io.Discard, w.unread, mostRest)
+	}
 }
 
 func (w *response) Write(p []byte) (int, error) {

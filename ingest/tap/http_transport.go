@@ -45,7 +45,7 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 		head.header.Del("Content-Encoding")
 	}
 	out := &readTap{ReadCloser: response.Body, ctx: r.Context(), copy: newChunks(t.h.maxBody()), how: make(chan ending, 1)}
-	go x.response(head, out.copy, func() ending { return <-out.how })
+	t.h.reading.Go(func() { x.response(head, out.copy, func() ending { return <-out.how }) })
 	response.Body = out.body()
 	return response, nil
 }

@@ -17,6 +17,8 @@ func MeasureAnswers(e *Event, method string, message []byte) {
 	}
 	e.Tools = map[string]string{}
 	for _, t := range tools {
-		e.Tools[t.Name] = t.Fingerprint
+		if t.Fingerprint != "" { // a definition without a canonical form has none
+			e.Tools[t.Name] = t.Fingerprint
+		}
 	}
 }

@@ -1,7 +1,12 @@
 package tap
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -24,6 +29,7 @@ func (h *HTTP) Proxy(upstream *url.URL, guard Guard) http.Handler {
 		Transport:     transport,
 		FlushInterval: -1,
 		ErrorHandler:  unreachable,
+		ErrorLog:      log.New(io.Discard, "", 0), // a stream that was cut is in the log
 	}
 	return h.Handler(guard.Handler(proxy))
 }
@@ -75,3 +81,28 @@ func ParseUpstream(s string) (*url.URL, error) {
 	}
 	return u, nil
 }
+
+// ServeProxy serves the proxy on l until ctx is done; then it lets what is running end, for a moment.
+func (h *HTTP) ServeProxy(ctx context.Context, l net.Listener, upstream *url.URL, guard Guard) error {
+	server := &http.Server{Handler: h.Proxy(upstream, guard), ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
+	ended := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(ended)
+		last, cancel := context.WithTimeout(context.Background(), lastMoment)
+		defer cancel()
+		if server.Shutdown(last) != nil {
+			server.Close() // streams end only with their clients
+		}
+	})
+	err := server.Serve(l)
+	if !stop() {
+		<-ended // Serve returns when Shutdown begins
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// lastMoment is how long exchanges may go on when the proxy is told to end.
+const lastMoment = time.Second
