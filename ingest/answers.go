@@ -250,7 +250,7 @@ func (l *folder) wait(s *Stretch, f *frame.Frame) {
 		s.unasked++
 	}
 	key := f.Requester().String() + " " + string(f.ID)
-	s.waiting[key] = append(s.waiting[key], waiting{keep(f), half})
+	s.waiting[key] = append(s.waiting[key], waiting{f.Clone(), half})
 }
 
 // adopt gives a new request the events that came before it.
@@ -321,25 +321,4 @@ func (l *folder) unrepeat(i, line uint32) {
 			delete(l.Notes, "duplicate_answer")
 		}
 	}
-}
-
-// keep copies a frame out of the reader's buffer.
-func keep(f *frame.Frame) frame.Frame {
-	g := *f
-	g.ID, g.RequestID = clone(f.ID), clone(f.RequestID)
-	g.Method, g.Name, g.Session = clone(f.Method), clone(f.Name), clone(f.Session)
-	if f.More != nil {
-		m := *f.More
-		m.Conn, m.Exchange, m.PID, m.Clock, m.Token = clone(m.Conn), clone(m.Exchange), clone(m.PID), clone(m.Clock), clone(m.Token)
-		m.ResultType, m.Era, m.Raw = clone(m.ResultType), clone(m.Era), clone(m.Raw)
-		g.More = &m
-	}
-	return g
-}
-
-func clone[B ~[]byte](b B) B {
-	if b == nil {
-		return nil
-	}
-	return append(B{}, b...)
 }

@@ -52,7 +52,7 @@ func (c *copies) fold(f *frame.Frame) {
 		return
 	}
 	if !c.begun {
-		c.head = append(c.head, keep(f))
+		c.head = append(c.head, f.Clone())
 		if len(c.head) >= copyHead {
 			c.begin()
 		}

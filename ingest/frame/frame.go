@@ -1,5 +1,7 @@
 package frame
 
+import "bytes"
+
 // Side is whose log a record stands in.
 type Side uint8
 
@@ -217,4 +219,18 @@ func (f *Frame) Requester() Side {
 		return f.Dir.From().Peer()
 	}
 	return NoSide
+}
+
+// Clone copies f out of the buffer that its texts point into.
+func (f *Frame) Clone() Frame {
+	g := *f
+	g.ID, g.RequestID = bytes.Clone(f.ID), bytes.Clone(f.RequestID)
+	g.Method, g.Name, g.Session = bytes.Clone(f.Method), bytes.Clone(f.Name), bytes.Clone(f.Session)
+	if f.More != nil {
+		m := *f.More
+		m.Conn, m.Exchange, m.PID, m.Clock, m.Token = bytes.Clone(m.Conn), bytes.Clone(m.Exchange), bytes.Clone(m.PID), bytes.Clone(m.Clock), bytes.Clone(m.Token)
+		m.ResultType, m.Era, m.Raw = bytes.Clone(m.ResultType), bytes.Clone(m.Era), bytes.Clone(m.Raw)
+		g.More = &m
+	}
+	return g
 }

@@ -48,10 +48,11 @@ type Recorder struct {
 	out  sink // the writer goroutine's
 }
 
-// batch is whole records, and how many more there would have been after them.
+// batch is whole records, and how many more there would have been: said of them are in gap records among the bytes, lost of
+// them come behind.
 type batch struct {
-	bytes         []byte
-	records, lost int64
+	bytes               []byte
+	records, said, lost int64
 }
 
 // Open starts a recorder. It fails only when the options contradict themselves: a log that cannot be written is a complaint on
@@ -89,8 +90,8 @@ func (r *Recorder) Record(e *Event) {
 	defer r.mu.Unlock()
 	r.waits.follow(e)
 	r.encode(e)
-	if r.closed || r.queue.lost > 0 || len(r.queue.bytes)+len(r.line) > r.o.QueueBytes {
-		r.queue.lost++ // and so is all that follows, until the gap has a place behind what is queued
+	if !r.fits(r.line) {
+		r.queue.lost++
 		return
 	}
 	r.queue.bytes = append(r.queue.bytes, r.line...)
@@ -103,8 +104,19 @@ func (r *Recorder) Record(e *Event) {
 func (r *Recorder) Lose(n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.queue.lost += n
+	if gap := r.gap(n, time.Now()); n > 0 && r.fits(gap) {
+		r.queue.bytes = append(r.queue.bytes, gap...)
+		r.queue.said += n
+	} else {
+		r.queue.lost += n
+	}
 	r.signal()
+}
+
+// fits reports whether a record can be queued. After one that could not, none can, until the gap has its place behind what is
+// queued: else it would stand behind what came later.
+func (r *Recorder) fits(record []byte) bool {
+	return !r.closed && r.queue.lost == 0 && len(r.queue.bytes)+len(record) <= r.o.QueueBytes
 }
 
 func (r *Recorder) signal() {

@@ -52,11 +52,12 @@ func newSink(o *Options, start time.Time, gap func(int64, time.Time) []byte) sin
 // put writes a batch, or counts it as lost.
 func (s *sink) put(b batch) {
 	now := time.Now()
-	if b.records+b.lost == 0 {
+	all := b.records + b.said + b.lost
+	if all == 0 {
 		return
 	}
 	if !s.ready(now) {
-		s.lose(b.records + b.lost)
+		s.lose(all)
 		return
 	}
 	text := b.bytes
@@ -70,11 +71,11 @@ func (s *sink) put(b batch) {
 	if err == nil {
 		s.unsaid, s.torn = 0, false
 		s.held += b.records
-		s.total += b.lost
+		s.total += b.said + b.lost
 		return
 	}
 	s.torn = s.torn || n > 0
-	s.lose(b.records + b.lost)
+	s.lose(all)
 	s.retry = now.Add(retryPause)
 	s.complain(err)
 }
