@@ -169,10 +169,9 @@ func (s *scene) goneQuiet() *Cause {
 	if !s.c.Sent.OK() {
 		return nil
 	}
-	st, served := s.c.Sent.Stretch(), s.c.Served.Stretch()
-	k := dirIndex(s.c.answerDir())
-	eof := st.EOF[k]
-	d, ok := st.EOFAt[k].Sub(s.c.Sent.At(ingest.Request))
+	served := s.c.Served.Stretch()
+	eof, at := s.c.Sent.ended(dirIndex(s.c.answerDir()))
+	d, ok := at.Sub(s.c.Sent.At(ingest.Request))
 	last := max(s.c.Served.Line(ingest.Request), s.c.Served.Line(ingest.Enter))
 	if eof < s.c.Sent.Line(ingest.Request) || eof == 0 || s.c.Sent.Line(ingest.Cancel) != 0 || !ok || d > 5*time.Second || served.Last > last {
 		return nil

@@ -38,9 +38,14 @@ func (l *folder) stretch(f *frame.Frame) *Stretch {
 	return s
 }
 
+// connection names the connection of a record without a session. One client's HTTP exchanges travel on any number of
+// connections, and through a proxy on others, so that there a conn says nothing about who speaks.
 func connection(f *frame.Frame) string {
 	if f.More == nil || (f.More.Conn == nil && f.More.PID == nil) {
 		return ""
+	}
+	if len(f.More.Exchange) > 0 {
+		return "\x00" + string(f.More.PID)
 	}
 	return string(f.More.Conn) + "\x00" + string(f.More.PID)
 }

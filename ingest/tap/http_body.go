@@ -229,7 +229,7 @@ func (x *exchange) end(h head, body *chunks, how ending) {
 	owed := len(x.open) > 0 && h.status < 300
 	switch {
 	case x.verb == http.MethodDelete && h.status < 300:
-		x.eof(frame.C2S, h, how) // the client ended the session
+		x.sessionEnds(h, how)
 	case stream || owed:
 		dir := frame.S2C
 		if how.client {
@@ -237,6 +237,14 @@ func (x *exchange) end(h head, body *chunks, how ending) {
 		}
 		x.eof(dir, h, how)
 	}
+}
+
+// sessionEnds records that the client ended the session, which is the end of more than this exchange.
+func (x *exchange) sessionEnds(h head, how ending) {
+	e := Event{Time: how.at}
+	e.Kind, e.Dir, e.Side, e.Session = frame.EOF, frame.C2S, x.h.Side, x.session
+	x.stamp(&e, h.status)
+	x.h.Recorder.Record(&e)
 }
 
 func (x *exchange) eof(dir frame.Dir, h head, how ending) {
