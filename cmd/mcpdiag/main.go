@@ -58,12 +58,19 @@ func run(ctx context.Context, e *env, args []string) int {
 	}
 	fmt.Fprintf(e.stderr, "mcpdiag: %s\n", err)
 	var hinted interface{ hint() string }
+	var told interface{ Hint() string }
 	var input *ingest.InputError
 	switch {
 	case errors.As(err, &input) && input.Hint != "":
 		fmt.Fprintf(e.stderr, "hint: %s\n", input.Hint)
 	case errors.As(err, &hinted):
 		fmt.Fprintf(e.stderr, "hint: %s\n", hinted.hint())
+	case errors.As(err, &told):
+		fmt.Fprintf(e.stderr, "hint: %s\n", told.Hint())
+	}
+	var status interface{ ExitStatus() int }
+	if errors.As(err, &status) {
+		return status.ExitStatus()
 	}
 	return exitUsage
 }
@@ -86,5 +93,6 @@ func newRoot(e *env) *cobra.Command {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	root.AddCommand(newJoin(e), newThreshold(e), newStages(e), newDeadlines(e), newFrames(e), newSQL(e), newFormats(e), newDemo(e))
+	root.AddCommand(newTee(e))
 	return root
 }

@@ -1,0 +1,2 @@
+// Package tapcmd is the command line of the recorders, which mcpdiag and mcptap share.
+package tapcmd
