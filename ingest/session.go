@@ -221,7 +221,7 @@ func (l *folder) writer(f *frame.Frame) {
 	if f.Kind == frame.Gap || f.More == nil || !f.More.HasSeq {
 		return
 	}
-	key := string(f.More.PID) + "\x00" + string(f.More.Conn)
+	key := writerOf(f.More)
 	w := l.writers[key]
 	seq := f.More.Seq
 	switch {
@@ -238,6 +238,18 @@ func (l *folder) writer(f *frame.Frame) {
 	default:
 		w.seq = seq
 	}
+}
+
+// writerOf names who numbers a record: the owner of the monotonic clock, else the process, or the connection where a writer
+// has one for itself. One that records HTTP exchanges sees many connections.
+func writerOf(m *frame.More) string {
+	switch {
+	case len(m.Clock) > 0:
+		return string(m.Clock)
+	case len(m.Exchange) > 0:
+		return string(m.PID) + "\x00"
+	}
+	return string(m.PID) + "\x00" + string(m.Conn)
 }
 
 func (w *writer) fill(seq int64) {

@@ -15,7 +15,8 @@ import (
 // Transport behind a client, and Proxy between two.
 //
 // A record's `exchange` names one HTTP request and its response, `conn` the connection, `session` the Mcp-Session-Id, `status`
-// the HTTP status. The request that opens a session and its answer name none: the session begins with the answer. Sizes are of
+// the HTTP status. The request that opens a session belongs to it, as far as
+// the answer, which names it, comes soon. Sizes are of
 // the message itself: a body, or the data of an SSE event, before any Content-Encoding. An answer of the transport without a
 // JSON-RPC message in it is an `error` with id null and its status. An exchange that ends without having answered all its
 // requests, and a stream that the server speaks on by itself, end with an `eof`: dir s2c when the server's side ended it, c2s
@@ -69,6 +70,7 @@ type exchange struct {
 	h       *HTTP
 	name    []byte
 	conn    atomic.Pointer[string] // a client's connection is chosen while the exchange runs
+	opens   opening
 	session []byte
 	verb    string            // of the request
 	open    map[string][]byte // its requests that are not answered, by id: their methods
@@ -90,6 +92,14 @@ func (x *exchange) record(e *Event, dir frame.Dir) {
 		m.Conn = []byte(conn)
 	}
 	e.Side, e.Dir = x.h.Side, dir
+	if e.Kind == frame.Request && x.session == nil && string(e.Method) == "initialize" {
+		x.opens.hold(x, e)
+		return
+	}
+	x.write(e)
+}
+
+func (x *exchange) write(e *Event) {
 	if e.Session == nil {
 		e.Session = x.session
 	}

@@ -140,11 +140,12 @@ func (x *exchange) response(h head, body *chunks, ended func() ending) {
 	x.end(h, body, ended())
 }
 
-// newSession lets an exchange that had no session and opens none by an answer of its own, say a GET, belong to the one that
+// newSession lets an exchange without a session that asks for nothing, say a GET, or that opens one belong to the session that
 // its response names.
 func (x *exchange) newSession(h head) {
-	if x.session == nil && x.asked == 0 {
-		x.session = x.h.session(h.header)
+	named := x.h.session(h.header)
+	if held := x.opens.release(x, named); (held || x.asked == 0) && x.session == nil {
+		x.session = named
 	}
 }
 
@@ -257,6 +258,7 @@ func (x *exchange) eof(dir frame.Dir, h head, how ending) {
 
 // none records that a request got no response at all.
 func (x *exchange) none(how ending) {
+	x.opens.release(x, nil)
 	if x.asked == 0 && x.verb != http.MethodGet {
 		return
 	}

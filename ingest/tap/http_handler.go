@@ -71,12 +71,14 @@ func newCopied(x *exchange, limit int, header http.Header, length int64) *copied
 // stands in the log before anything that its handler says.
 func (c *copied) end() { c.once.Do(c.finish) }
 
+func (c *copied) whole() bool { return c.length >= 0 && c.seen.Load() >= c.length }
+
 func (c *copied) read(p []byte, err error) {
 	if len(p) > 0 {
 		c.put(p, time.Now())
 		c.seen.Add(int64(len(p)))
 	}
-	if err != nil || c.length >= 0 && c.seen.Load() >= c.length {
+	if err != nil || c.whole() {
 		c.end()
 	}
 }
@@ -87,7 +89,12 @@ type bodyTap struct {
 	copy *copied
 }
 
+// Read reads on, up to the length that was declared. A transport looks behind that for more, and by then a quick answer may have made
+// the server close the body: the error would cut the answer off.
 func (b *bodyTap) Read(p []byte) (int, error) {
+	if b.copy.whole() {
+		return 0, io.EOF
+	}
 	n, err := b.ReadCloser.Read(p)
 	b.copy.read(p[:n], err)
 	return n, err

@@ -157,7 +157,10 @@ func exchangeCases() []exchangeCase {
 		{name: "response to the server", body: reply, serve: write(202, nil), log: []string{"c2s response 1 bytes=36"}},
 		{name: "session", header: map[string]string{"Mcp-Session-Id": "s1"}, body: ask, serve: write(200, map[string]string{"Content-Type": "application/json", "Mcp-Session-Id": "s1"}, reply),
 			log: []string{"c2s request 1 tools/call f session=s1 bytes=68", "s2c response 1 session=s1 status=200 bytes=36"}},
-		{name: "a session begins", body: ask, serve: write(200, map[string]string{"Content-Type": "application/json", "Mcp-Session-Id": "s1"}, reply),
+		{name: "a session begins", body: `{"jsonrpc":"2.0","id":1,"method":"initialize"}`, serve: write(200, map[string]string{"Content-Type": "application/json", "Mcp-Session-Id": "s1"}, reply),
+			log: []string{"c2s request 1 initialize session=s1 bytes=46", "s2c response 1 session=s1 status=200 bytes=36"}},
+		{name: "a session is refused", body: `{"jsonrpc":"2.0","id":1,"method":"initialize"}`, serve: write(503, nil), log: []string{"c2s request 1 initialize bytes=46", "s2c error null status=503 bytes=0"}},
+		{name: "a session in the answer to another call", body: ask, serve: write(200, map[string]string{"Content-Type": "application/json", "Mcp-Session-Id": "s1"}, reply),
 			log: []string{asked, "s2c response 1 status=200 bytes=36"}},
 		{name: "refused, id null", header: map[string]string{"Mcp-Session-Id": "s1"}, body: ask, serve: write(404, js, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"no"},"id":null}`),
 			log: []string{"c2s request 1 tools/call f session=s1 bytes=68", "s2c error null session=s1 status=404 bytes=66"}},
@@ -264,6 +267,22 @@ func TestTransportRecords(t *testing.T) {
 			c.check(t, l)
 		})
 	}
+}
+
+// TestTransportStreams sends a body whose length nobody knows.
+func TestTransportStreams(t *testing.T) {
+	backend := httptest.NewServer(http.HandlerFunc(write(200, media("application/json"), reply)))
+	defer backend.Close()
+	l := newLogged(t, frame.Client)
+	h := &HTTP{Recorder: l.Recorder}
+	c := exchangeCase{log: []string{asked, "s2c response 1 status=200 bytes=36"}}
+	r := (&exchangeCase{body: ask}).request(backend.URL)
+	r.Body, r.ContentLength, r.GetBody = io.NopCloser(io.MultiReader(strings.NewReader(ask[:9]), strings.NewReader(ask[9:]))), 0, nil
+	if _, body, err := fetch(t, &http.Client{Transport: h.Transport(nil)}, r); err != nil || body != reply {
+		t.Errorf("%q %v", body, err)
+	}
+	h.Wait()
+	c.check(t, l)
 }
 
 // TestClientGoesAway closes the response of a call before its answer.

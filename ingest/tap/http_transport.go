@@ -32,7 +32,7 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 		x.conn.Store(&name)
 	}})
 	sent := r.Clone(ctx)
-	in := newCopied(x, t.h.maxBody(), r.Header, r.ContentLength)
+	in := newCopied(x, t.h.maxBody(), r.Header, -1) // a length of 0 may mean that it is not known
 	t.tap(sent, r, in)
 	response, err := t.next.RoundTrip(sent)
 	in.end()

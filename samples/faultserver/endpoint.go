@@ -59,6 +59,9 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	call, ok := m.(*jsonrpc.Request)
+	if ok {
+		call.Extra = &mcp.RequestExtra{Header: r.Header}
+	}
 	if !ok || !call.IsCall() {
 		l.send(m)
 		if l.once {

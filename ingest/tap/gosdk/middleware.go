@@ -24,6 +24,12 @@ type call struct {
 	Session, Exchange string
 }
 
+// opens reports whether the call opens a session over HTTP. Until its answer is there, nobody knows the session that it
+// belongs to, so its handler cannot be recorded in the right one.
+func (c *call) opens(method string) bool {
+	return method == "initialize" && c.Exchange != "" && c.Session == ""
+}
+
 func encodeCall(c call) []byte {
 	b, err := json.Marshal(c)
 	if err != nil {
@@ -39,6 +45,9 @@ func Middleware(rec *tap.Recorder) mcp.Middleware {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			c, served := calling(req)
 			if !served && isNotification(method) {
+				return next(ctx, method, req)
+			}
+			if c.opens(method) {
 				return next(ctx, method, req)
 			}
 			record(rec, frame.HandlerEnter, method, req, c, nil, nil)

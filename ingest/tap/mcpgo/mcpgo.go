@@ -45,12 +45,19 @@ func Hooks(h *server.Hooks, rec *tap.Recorder) {
 const stdioSession = "stdio"
 
 func record(ctx context.Context, rec *tap.Recorder, kind frame.Kind, id any, method mcp.MCPMethod, message any, toolError bool) {
+	session := ""
+	if s := server.ClientSessionFromContext(ctx); s != nil && s.SessionID() != stdioSession {
+		session = s.SessionID()
+	}
+	if session != "" && method == mcp.MethodInitialize {
+		return // over HTTP its session begins with its answer, which is not there yet
+	}
 	var e tap.Event
 	e.Kind, e.Dir, e.Method, e.Name = kind, frame.C2S, []byte(method), name(message)
 	e.Bytes, e.Rows = frame.Unknown, frame.Unknown
 	e.ID = token(id)
-	if s := server.ClientSessionFromContext(ctx); s != nil && method != mcp.MethodInitialize && s.SessionID() != stdioSession && s.SessionID() != "" {
-		e.Session = []byte(s.SessionID())
+	if session != "" {
+		e.Session = []byte(session)
 	}
 	if toolError {
 		e.Extra().ToolError = true
