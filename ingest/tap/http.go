@@ -1,6 +1,7 @@
 package tap
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -34,9 +35,22 @@ type HTTP struct {
 	reading   sync.WaitGroup // of responses that a client reads
 }
 
-// Wait waits until all that clients have read to its end, or closed, is in the recorder. Before that a response may be on its
-// way there.
-func (h *HTTP) Wait() { h.reading.Wait() }
+// Wait waits until the responses that clients have read to their end, or closed, are in the recorder: before that one may be on its
+// way there. It is for the end of a client's process, before the recorder is closed. A stream that is still open keeps it
+// waiting until ctx is done.
+func (h *HTTP) Wait(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		h.reading.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
 // Measure adds to the event of an answer what only its payload shows. method is the request's.
 type Measure func(e *Event, method string, message []byte)

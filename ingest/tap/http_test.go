@@ -263,7 +263,7 @@ func TestTransportRecords(t *testing.T) {
 			if status != status2 || body != body2 || (err == nil) != (err2 == nil) {
 				t.Errorf("plain %d %q %v, recorded %d %q %v", status, body, err, status2, body2, err2)
 			}
-			h.Wait()
+			h.Wait(context.Background())
 			c.check(t, l)
 		})
 	}
@@ -281,7 +281,7 @@ func TestTransportStreams(t *testing.T) {
 	if _, body, err := fetch(t, &http.Client{Transport: h.Transport(nil)}, r); err != nil || body != reply {
 		t.Errorf("%q %v", body, err)
 	}
-	h.Wait()
+	h.Wait(context.Background())
 	c.check(t, l)
 }
 
@@ -308,7 +308,7 @@ func TestClientGoesAway(t *testing.T) {
 	}
 	response.Body.Close()
 	<-gone // the proxy passed it on
-	nearHTTP.Wait()
+	nearHTTP.Wait(context.Background())
 	front.Close()
 	c.log = []string{asked, "s2c notification notifications/progress status=200 bytes=93", "c2s eof status=200 trunc=true"}
 	c.check(t, near)

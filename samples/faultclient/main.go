@@ -77,6 +77,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 type client struct {
 	out      io.Writer
 	rec      *tap.Recorder
+	web      *tap.HTTP
 	stopping bool                              // close the connection while a call waits
 	sampling *mcp.CreateMessageResult          // what it answers; nil and !mute: it is not declared
 	hang     bool                              // it takes the server's requests and never answers them
@@ -94,6 +95,7 @@ func (c *client) run(ctx context.Context, o *options) error {
 	}
 	defer rec.Close()
 	c.rec = rec
+	c.web = &tap.HTTP{Recorder: rec}
 	transport, err := c.transport(o)
 	if err != nil {
 		return err
@@ -104,7 +106,11 @@ func (c *client) run(ctx context.Context, o *options) error {
 		return fmt.Errorf("connecting: %w", err)
 	}
 	c.play(ctx, session, o)
-	return closeSession(session)
+	closeSession(session)
+	last, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	c.web.Wait(last) // a stream that the SDK has not closed is not waited for
+	return nil
 }
 
 // complaints is where the recorder complains; without a log its records would go there too.
@@ -130,8 +136,7 @@ func (c *client) options() *mcp.ClientOptions {
 
 func (c *client) transport(o *options) (mcp.Transport, error) {
 	if o.url != "" {
-		h := &tap.HTTP{Recorder: c.rec}
-		return &mcp.StreamableClientTransport{Endpoint: o.url, HTTPClient: &http.Client{Transport: h.Transport(nil)}}, nil
+		return &mcp.StreamableClientTransport{Endpoint: o.url, HTTPClient: &http.Client{Transport: c.web.Transport(nil)}}, nil
 	}
 	p, err := start(o.command)
 	if err != nil {
@@ -158,14 +163,13 @@ func (c *client) transport(o *options) (mcp.Transport, error) {
 }
 
 // closeSession closes the session, and does not wait for a server that does not let go.
-func closeSession(s *mcp.ClientSession) error {
+func closeSession(s *mcp.ClientSession) {
 	done := make(chan error, 1)
 	go func() { done <- s.Close() }()
 	select {
 	case <-done: // a fault may have broken it before
 	case <-time.After(closeGrace):
 	}
-	return nil
 }
 
 const closeGrace = 5 * time.Second

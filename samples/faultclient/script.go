@@ -49,7 +49,11 @@ func parseScript(s string) ([]call, error) {
 	return calls, nil
 }
 
+// argument reads a number, true or false, @N for N bytes, else a text.
 func argument(s string) any {
+	if n, err := strconv.Atoi(strings.TrimPrefix(s, "@")); err == nil && s[0] == '@' {
+		return strings.Repeat("x", n)
+	}
 	if n, err := strconv.Atoi(s); err == nil {
 		return n
 	}
