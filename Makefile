@@ -1,7 +1,7 @@
 GO ?= go
 FUZZTIME ?= 20s
 
-.PHONY: build demo test lint fuzz bench clean
+.PHONY: build demo test lint fuzz bench fault-lab clean
 
 build:
 	$(GO) build -o mcpdiag ./cmd/mcpdiag
@@ -29,6 +29,10 @@ fuzz:
 # The bars, side by side in one run; -quick takes a minute, the whole some ten.
 bench:
 	$(GO) run ./samples/bench $(BENCH)
+
+# Every fault of the sample server and client, recorded on both sides, joined: injected against diagnosed.
+fault-lab:
+	$(GO) run ./samples/faultlab
 
 clean:
 	rm -f mcpdiag

@@ -9,10 +9,12 @@ import (
 	"mcpdiag/ingest/frame"
 )
 
-// nested finds the server's own request that was sent from within this call's handler and never answered.
+// nested finds the server's own request that was sent from within this call's handler and never answered. A handler that left
+// only when the call was cancelled had waited until then.
 func (s *scene) nested() *Call {
 	h := s.c.Served
-	if s.c.Leaf != NeverWritten || s.c.Requester != frame.Client || h.Line(ingest.Enter) == 0 || h.Line(ingest.Exit) != 0 {
+	exit, cancel := h.Line(ingest.Exit), h.Line(ingest.Cancel)
+	if s.c.Leaf != NeverWritten || s.c.Requester != frame.Client || h.Line(ingest.Enter) == 0 || exit != 0 && (cancel == 0 || exit < cancel) {
 		return nil
 	}
 	for _, c := range s.around().reverse {

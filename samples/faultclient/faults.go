@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -36,8 +37,8 @@ func faults() []fault {
 		{"garbled-request", "", "the first byte of a request is another one", func(c *client, _ string) error { c.outlet = garble; return nil }},
 		{"close-early", "", "the connection is closed while a call waits", func(c *client, _ string) error { c.stopping = true; return nil }},
 		{"constant-id", "", "every call has the id 7", renaming(true, func(int64) any { return int64(7) })},
-		{"huge-ids", "", "ids are beyond 2^53, and odd", renaming(true, func(n int64) any { return n*2 + 1<<53 + 1 })},
-		{"renumber", "", "something on the way gives the calls other ids", renaming(false, func(n int64) any { return n + 70 })},
+		{"huge-ids", "", "ids are beyond 2^53, and odd: the SDK's server rounds them", func(c *client, _ string) error { c.outlet = enlarge; return nil }},
+		{"renumber", "", "something on the way gives the calls other ids", renaming(false, func(n int64) any { return n + 5 })},
 		{"samples", "", "sampling is declared and answered", func(c *client, _ string) error { c.sampling = sample(); return nil }},
 		{"hang-sampling", "", "sampling is declared and never answered", func(c *client, _ string) error { c.hang = true; return nil }},
 		{"mute", "", "sampling is not declared, and a request for it is not answered", mute},
@@ -161,14 +162,37 @@ func (g *garbled) Write(p []byte) (int, error) {
 	return g.WriteCloser.Write(p)
 }
 
+// enlarge makes an id N of the tool `work` 2^53+2N+1.
+func enlarge(c *client, next io.WriteCloser) io.WriteCloser { return &enlarged{next} }
+
+type enlarged struct{ io.WriteCloser }
+
+var idMember = regexp.MustCompile(`"(id|requestId)":[0-9]+`)
+
+// Write writes a frame with a larger id.
+func (e *enlarged) Write(p []byte) (int, error) {
+	if !bytes.Contains(p, []byte(`"work"`)) && !bytes.Contains(p, []byte("notifications/cancelled")) {
+		return e.WriteCloser.Write(p)
+	}
+	larger := idMember.ReplaceAllFunc(p, func(m []byte) []byte {
+		name, digits, _ := bytes.Cut(m, []byte(":"))
+		n, err := strconv.ParseInt(string(digits), 10, 52)
+		if err != nil {
+			return m
+		}
+		return fmt.Appendf(nil, "%s:%d", name, 1<<53+2*n+1)
+	})
+	_, err := e.WriteCloser.Write(larger)
+	return len(p), err
+}
+
 // renaming changes the ids of the calls, and back in the answers: above the log, which has the new ones, or below it.
 func renaming(above bool, to func(int64) any) func(*client, string) error {
 	return func(c *client, _ string) error {
-		wrap := func(t mcp.Transport) mcp.Transport { return &renamed{Transport: t, to: to} }
 		if above {
-			c.above = wrap
+			c.above = func(t mcp.Transport) mcp.Transport { return &renamed{Transport: t, to: to, only: "tools/call"} }
 		} else {
-			c.below = wrap
+			c.below = func(t mcp.Transport) mcp.Transport { return &renamed{Transport: t, to: to} }
 		}
 		return nil
 	}

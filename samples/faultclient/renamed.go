@@ -11,7 +11,8 @@ import (
 // renamed is a transport under other ids.
 type renamed struct {
 	mcp.Transport
-	to func(int64) any
+	to   func(int64) any
+	only string // calls of this method; "" is all
 }
 
 // Connect connects the transport beneath.
@@ -20,20 +21,21 @@ func (t *renamed) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &renamedConn{Connection: c, to: t.to, from: map[jsonrpc.ID][]jsonrpc.ID{}}, nil
+	return &renamedConn{Connection: c, to: t.to, only: t.only, from: map[jsonrpc.ID][]jsonrpc.ID{}}, nil
 }
 
 type renamedConn struct {
 	mcp.Connection
 	to   func(int64) any
+	only string // this method; "" is all
 	mu   sync.Mutex
 	from map[jsonrpc.ID][]jsonrpc.ID // the ids behind a new one, oldest first
 }
 
-// Write writes a call of a tool under its new id.
+// Write writes a call under its new id.
 func (c *renamedConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	r, ok := m.(*jsonrpc.Request)
-	if n, isInt := rawInt(m); ok && isInt && r.Method == "tools/call" {
+	if n, isInt := rawInt(m); ok && isInt && c.takes(r.Method) {
 		id, err := jsonrpc.MakeID(asFloat(c.to(n)))
 		if err != nil {
 			return err
@@ -59,6 +61,8 @@ func (c *renamedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 	return m, err
 }
+
+func (c *renamedConn) takes(method string) bool { return c.only == "" || c.only == method }
 
 func rawInt(m jsonrpc.Message) (int64, bool) {
 	r, ok := m.(*jsonrpc.Request)

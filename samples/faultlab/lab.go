@@ -42,10 +42,10 @@ func logOf(side, where string) string {
 func (l *lab) try(ctx context.Context, t *trial, dir string) (verdict, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.patience)
 	defer cancel()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)) // recorders append
+	if err != nil {
 		return verdict{}, err
 	}
-	var err error
 	if t.http == "" {
 		err = l.overStdio(ctx, t, dir)
 	} else {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -25,7 +24,8 @@ type fault struct {
 // faults is the table of what a server can be told to do wrong. All of it begins with the first call of the tool `work`.
 func faults() []fault {
 	return []fault{
-		{"stdout-noise", "", "the handler prints a log line on stdout", inHandler(func(context.Context, *mcp.CallToolRequest) { fmt.Println("DEBUG work called") })},
+		{"stdout-noise", "", "a log line is printed on stdout just before the answer", below(noise)},
+		{"early-noise", "", "the handler prints a log line on stdout when it is entered", inHandler(func(context.Context, *mcp.CallToolRequest) { fmt.Println("DEBUG work called") })},
 		{"never-return", "", "the handler never returns", inHandler(func(context.Context, *mcp.CallToolRequest) { select {} })},
 		{"exit", "", "the process dies in the handler", inHandler(func(context.Context, *mcp.CallToolRequest) { os.Exit(3) })},
 		{"serial", "", "one handler at a time, and the first never returns", neverSerial},
@@ -33,7 +33,6 @@ func faults() []fault {
 		{"mute-cancelled", "", "a request that was cancelled gets no answer", above(muteCancelled)},
 		{"no-answer", "", "the handler returns and no answer is written", above(noAnswer)},
 		{"string-ids", "", "an answer has the request's id as a string", above(stringIDs)},
-		{"double-ids", "", "an answer has the request's id rounded to a double", above(doubleIDs)},
 		{"slow-write", "700ms", "the answer is written long after the handler has returned", slowWrite},
 
 		{"pretty-print", "", "an answer stands over several lines", below(prettyPrint)},
@@ -139,24 +138,8 @@ func stringIDs(b *bench, m jsonrpc.Message, _ *readIDs) jsonrpc.Message {
 	return m
 }
 
-func doubleIDs(b *bench, m jsonrpc.Message, _ *readIDs) jsonrpc.Message {
-	if r, ok := m.(*jsonrpc.Response); ok && b.armed.Load() {
-		if n, ok := r.ID.Raw().(int64); ok {
-			return withID(r, json.Number(strconv.FormatFloat(float64(n), 'f', -1, 64)))
-		}
-	}
-	return m
-}
-
 // withID is the answer under another id.
-func withID(r *jsonrpc.Response, id any) jsonrpc.Message {
-	if n, ok := id.(json.Number); ok {
-		i, err := n.Int64()
-		if err != nil {
-			return r
-		}
-		id = float64(i)
-	}
+func withID(r *jsonrpc.Response, id string) jsonrpc.Message {
 	to, err := jsonrpc.MakeID(id)
 	if err != nil {
 		return r

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -64,6 +65,7 @@ type conn struct {
 	seen    *lookahead
 	out, in frame.Dir
 	ends    [3]sync.Once // by direction
+	closed  atomic.Bool
 }
 
 // Read reads the next message. Its id goes with it to the middleware.
@@ -104,9 +106,10 @@ func tag(r *jsonrpc.Request) {
 	extra.Header.Set(callHeader, string(encodeCall(call{ID: id})))
 }
 
-// failed records what could not be read, and that nothing more will be.
+// failed records what could not be read, and that nothing more will be. After its own end a side does not read on, and the
+// other's is not known.
 func (c *conn) failed(err error) {
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) || c.closed.Load() {
 		return
 	}
 	if c.seen != nil && !errors.Is(err, io.EOF) {
@@ -148,6 +151,7 @@ func (c *conn) Write(ctx context.Context, m jsonrpc.Message) error {
 
 // Close ends the side's own direction.
 func (c *conn) Close() error {
+	c.closed.Store(true)
 	c.eof(c.out)
 	return c.Connection.Close()
 }
