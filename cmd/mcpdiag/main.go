@@ -93,6 +93,6 @@ func newRoot(e *env) *cobra.Command {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	root.AddCommand(newJoin(e), newThreshold(e), newStages(e), newDeadlines(e), newFrames(e), newSQL(e), newFormats(e), newDemo(e))
-	root.AddCommand(newTee(e), newProxy(e))
+	root.AddCommand(newTee(e), newProxy(e), newCost(e))
 	return root
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"errors"
@@ -25,7 +26,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the goldens in testdata/script")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"mcpdiag": main})
+	testscript.Main(m, map[string]func(){"mcpdiag": main, "answers": answers})
 }
 
 // TestScript runs the scripts. Each client*.txt and server*.txt in one becomes the .log of that name; see package logtest for
@@ -137,5 +138,16 @@ func only(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if want := args[1:]; !slices.Equal(names, want) {
 		ts.Fatalf("%s holds %v, want %v", args[0], names, want)
+	}
+}
+
+// answers is a server that answers each request on its stdin, the id last.
+func answers() {
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		var f frame.Frame
+		if frame.DecodeMessage(lines.Bytes(), &f) == frame.NoReason && f.Kind == frame.Request {
+			fmt.Printf("{\"result\":{\"method\":%q},\"jsonrpc\":\"2.0\",\"id\":%s}\n", f.Method, f.ID)
+		}
 	}
 }

@@ -11,13 +11,14 @@ type group struct {
 	run  func(*bench) ([]row, error)
 }
 
-// groups are the bars about native logs. Those about the recorders are measured elsewhere.
+// groups are the bars: about native logs, and about the recorder.
 var groups = []group{
 	{"native", (*bench).native},
 	{"shuffled", (*bench).shuffled},
 	{"growth", (*bench).growth},
 	{"payload", (*bench).payload},
 	{"samples", (*bench).samples},
+	{"tee", (*bench).tee},
 }
 
 func groupNames() []string {

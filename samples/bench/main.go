@@ -2,7 +2,7 @@
 //
 //	go run ./samples/bench [-quick] [-n 3] [-only native,growth] [-dir DIR]
 //
-// It builds mcpdiag, the generator and the baseline, generates logs, and runs the programs of a group in turns (A B A B …), so
+// It builds mcpdiag, mcptap, the generator and the baselines, generates logs, and runs the programs of a group in turns (A B A B …), so
 // that a busy machine is busy for all of them. Medians are compared; only the ratios mean anything, and only within one run.
 // Every run that counts calls is checked against what the generator planted: a fast wrong answer is no result.
 //
@@ -99,15 +99,20 @@ func (b *bench) main() error {
 	return b.report(rows)
 }
 
-// build makes the three programs with the go command that is in the path.
+// build makes the programs with the go command that is in the path.
 func (b *bench) build() error {
 	out, err := exec.CommandContext(b.ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
 		return fmt.Errorf("run me inside the module: %w", err)
 	}
 	b.root = strings.TrimSpace(string(out))
-	for program, pkg := range map[string]string{"mcpdiag": "./cmd/mcpdiag", "gen": "./samples/bench/gen", "baseline": "./samples/bench/baseline"} {
+	for program, pkg := range map[string]string{"mcpdiag": "./cmd/mcpdiag", "mcptap": "./cmd/mcptap", "gen": "./samples/bench/gen",
+		"baseline": "./samples/bench/baseline", "pipe": "./samples/bench/pipe"} {
 		c := exec.CommandContext(b.ctx, "go", "build", "-trimpath", "-o", b.program(program), pkg)
+		if program == "mcptap" { // as it is shipped
+			c.Args = slices.Insert(c.Args, 2, "-ldflags", "-s -w")
+			c.Env = append(os.Environ(), "CGO_ENABLED=0")
+		}
 		c.Dir = b.root
 		if out, err := c.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w\n%s", pkg, err, out)
