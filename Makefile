@@ -1,7 +1,7 @@
 GO ?= go
 FUZZTIME ?= 20s
 
-.PHONY: build demo test lint fuzz bench fault-lab clean
+.PHONY: build demo test lint fuzz bench fault-lab test-peers clean
 
 build:
 	$(GO) build -o mcpdiag ./cmd/mcpdiag
@@ -33,6 +33,10 @@ bench:
 # Every fault of the sample server and client, recorded on both sides, joined: injected against diagnosed.
 fault-lab:
 	$(GO) run ./samples/faultlab
+
+# Real clients, servers, a gateway and the conformance suite from npm, directly and through the recorders. Needs npm and its registry.
+test-peers:
+	$(GO) run ./samples/peers
 
 clean:
 	rm -f mcpdiag
