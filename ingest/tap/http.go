@@ -32,12 +32,12 @@ type HTTP struct {
 	Measure      Measure    // what else to record of an answer; nil: nothing
 
 	exchanges atomic.Int64
-	reading   sync.WaitGroup // of responses that a client reads
+	reading   sync.WaitGroup // of responses
 }
 
-// Wait waits until the responses that clients have read to their end, or closed, are in the recorder: before that one may be on its
-// way there. It is for the end of a client's process, before the recorder is closed. A stream that is still open keeps it
-// waiting until ctx is done.
+// Wait waits until the responses that have ended, or that clients have closed, are in the recorder: before that one may be on its way
+// there. It is for the end of a process, before the recorder is closed. A stream that is still open keeps it waiting until
+// ctx is done.
 func (h *HTTP) Wait(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {

@@ -108,14 +108,14 @@ func (b *bodyTap) Close() error {
 // response is a ResponseWriter that copies what it writes.
 type response struct {
 	http.ResponseWriter
-	x       *exchange
-	in      *copied
-	copy    *chunks
-	unread  io.Reader // the request's body
-	waits   bool      // the client waits for 100 Continue before it sends it
-	began   bool
-	reading sync.WaitGroup
-	how     ending
+	x      *exchange
+	in     *copied
+	copy   *chunks
+	unread io.Reader // the request's body
+	waits  bool      // the client waits for 100 Continue before it sends it
+	began  bool
+	read   chan struct{} // closed when the response is recorded
+	how    ending
 }
 
 func newResponse(w http.ResponseWriter, x *exchange, in *copied) *response {
@@ -141,7 +141,11 @@ func (w *response) begin(status int) {
 	w.readRest()
 	w.in.end()
 	h := head{status, w.Header().Clone(), time.Now()}
-	w.reading.Go(func() { w.x.response(h, w.copy, func() ending { return w.how }) })
+	w.read = make(chan struct{})
+	w.x.h.reading.Go(func() {
+		defer close(w.read)
+		w.x.response(h, w.copy, func() ending { return w.how })
+	})
 }
 
 // mostRest is how much of a body net/http reads by itself before it answers, in bytes.
@@ -168,7 +172,11 @@ func (w *response) Flush() {
 	http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// end waits until the response is recorded: the handler has returned, so all of it is there.
+// mostAwaited is how long a response may be, in bytes, for its handler to return only when it is recorded. That keeps the order of
+// the log, and takes no time. A long one must not end later than it would without a recorder.
+const mostAwaited = 64 << 10
+
+// end is told that the handler has returned, so that all of the response is there.
 func (w *response) end(how ending) {
 	w.how = how
 	if !w.began && (how.client || how.cut) {
@@ -177,5 +185,7 @@ func (w *response) end(how ending) {
 	}
 	w.begin(http.StatusOK) // what the server says for a handler that says nothing
 	w.copy.end()
-	w.reading.Wait()
+	if total, _ := w.copy.broken(); total <= mostAwaited {
+		<-w.read
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -438,12 +439,14 @@ func TestBodyCap(t *testing.T) {
 	defer backend.Close()
 	upstream, _ := url.Parse(backend.URL)
 	l := newLogged(t, frame.Server)
-	front := httptest.NewServer((&HTTP{Recorder: l.Recorder, MaxBody: 4096}).Proxy(upstream, Guard{}))
+	h := &HTTP{Recorder: l.Recorder, MaxBody: 4096}
+	front := httptest.NewServer(h.Proxy(upstream, Guard{}))
 	_, body, err := fetch(t, client(), (&exchangeCase{body: ask}).request(front.URL))
 	if err != nil || body != long {
 		t.Errorf("%d bytes, %v", len(body), err)
 	}
 	front.Close()
+	h.Wait(context.Background())
 	got := l.lines()
 	if len(got) != 2 || !strings.HasPrefix(got[1], "s2c response 1 status=200") || !strings.Contains(got[1], "trunc=true") {
 		t.Errorf("%q", got)
@@ -518,5 +521,39 @@ func TestParseUpstream(t *testing.T) {
 		if (err == nil) != ok || err != nil && strings.Contains(err.Error(), "u:p") {
 			t.Errorf("%s: %v", s, err)
 		}
+	}
+}
+
+// TestChunksMakeNoDifference cuts a stream of events at random places: the log is the same.
+func TestChunksMakeNoDifference(t *testing.T) {
+	stream := ": hello\n\nid: 1\r\ndata:\r\n\r\nevent: message\rdata: " + tick + "\r\rdata: {\"jsonrpc\":\"2.0\",\ndata: \"id\":1,\"result\":{}}\n\ndata: nonsense\n\n"
+	want := []string{asked, "s2c notification notifications/progress status=200 bytes=93", "s2c response 1 status=200 bytes=37", "s2c invalid status=200 bytes=8"}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		var parts []string
+		for rest := stream; rest != ""; {
+			n := 1 + random.IntN(min(len(rest), 40))
+			parts, rest = append(parts, rest[:n]), rest[n:]
+		}
+		l := newLogged(t, frame.Server)
+		h := &HTTP{Recorder: l.Recorder}
+		r := httptest.NewRequest("POST", "/", strings.NewReader(ask))
+		h.Handler(http.HandlerFunc(write(200, media("text/event-stream"), parts...))).ServeHTTP(httptest.NewRecorder(), r)
+		(&exchangeCase{log: want}).check(t, l)
+	}
+}
+
+// TestLongAnswerEndsAtOnce checks that a handler returns before a long answer is understood: the reader of the copy is held up.
+func TestLongAnswerEndsAtOnce(t *testing.T) {
+	l := newLogged(t, frame.Server)
+	release := make(chan struct{})
+	h := &HTTP{Recorder: l.Recorder, Measure: func(*Event, string, []byte) { <-release }}
+	long := `{"jsonrpc":"2.0","id":1,"result":{"text":"` + strings.Repeat("x", 1<<20) + `"}}`
+	r := httptest.NewRequest("POST", "/", strings.NewReader(ask))
+	h.Handler(http.HandlerFunc(write(200, media("application/json"), long))).ServeHTTP(httptest.NewRecorder(), r)
+	close(release) // not before the handler has returned
+	h.Wait(context.Background())
+	if got := l.lines(); len(got) != 2 {
+		t.Errorf("%q", got)
 	}
 }

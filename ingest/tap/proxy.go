@@ -98,6 +98,9 @@ func (h *HTTP) ServeProxy(ctx context.Context, l net.Listener, upstream *url.URL
 	if !stop() {
 		<-ended // Serve returns when Shutdown begins
 	}
+	last, cancel := context.WithTimeout(context.Background(), lastMoment)
+	defer cancel()
+	h.Wait(last) // what has not ended by then has no end to be recorded
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

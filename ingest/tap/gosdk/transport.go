@@ -1,6 +1,7 @@
 package gosdk
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -129,9 +130,10 @@ func (c *conn) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return c.Connection.Write(ctx, m)
 	}
+	text = append(text, '\n')
 	begun := time.Now()
 	late := time.AfterFunc(slowWrite, func() {
-		e := event(append(text, '\n'))
+		e := event(text)
 		e.Phase, e.Time = frame.Queued, begun
 		c.record(&e, c.out)
 	})
@@ -141,7 +143,7 @@ func (c *conn) Write(ctx context.Context, m jsonrpc.Message) error {
 		c.eof(c.out)
 		return err
 	}
-	e := event(append(text, '\n'))
+	e := event(text)
 	if waited {
 		e.Phase = frame.Written
 	}
@@ -180,7 +182,7 @@ func event(line []byte) tap.Event {
 	if frame.DecodeMessage(line, &e.Frame) != frame.NoReason {
 		e = tap.Event{}
 		e.Kind = frame.Invalid
-		e.Extra().Raw = line[:min(len(line), rawPrefix)]
+		e.Extra().Raw = bytes.TrimRight(line[:min(len(line), rawPrefix)], "\r\n")
 	}
 	if e.Kind == frame.Error && e.ID == nil {
 		e.ID = frame.ID("null") // the format's word for an error that names no request
