@@ -1,7 +1,7 @@
 GO ?= go
 FUZZTIME ?= 20s
 
-.PHONY: build demo test lint fuzz bench fault-lab test-peers clean
+.PHONY: build demo test lint cross fuzz bench fault-lab test-peers clean
 
 build:
 	$(GO) build -o mcpdiag ./cmd/mcpdiag
@@ -16,7 +16,13 @@ test:
 lint:
 	@test -z "$$(gofmt -s -l .)" || { gofmt -s -l .; echo "gofmt -s wants these"; exit 1; }
 	$(GO) vet ./...
-	@test "$$($(GO) list -deps ./ingest/frame | grep -c duckdb)" = 0 || { echo "ingest/frame must not know DuckDB"; exit 1; }
+	@test "$$($(GO) list -deps ./ingest/frame ./ingest/tap ./cmd/mcptap | grep -c duckdb)" = 0 || { echo "frames and recorders must not know DuckDB"; exit 1; }
+
+# The recorders alone, as they are shipped: static, for each system. CROSS=DIR keeps them.
+cross:
+	@dir=$${CROSS:-$$(mktemp -d)}; mkdir -p "$$dir"; for os in linux darwin windows; do \
+	  GOOS=$$os CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o "$$dir/mcptap-$$os" ./cmd/mcptap && GOOS=$$os CGO_ENABLED=0 $(GO) vet ./ingest/tap || exit 1; \
+	done; wc -c "$$dir"/mcptap-*; [ -n "$$CROSS" ] || rm -r "$$dir"
 
 # Every fuzz target for a while.
 fuzz:

@@ -206,10 +206,6 @@ func (o *object) list(m member, list []string) {
 	o.b = append(o.b, ']')
 }
 
-// layouts have as many decimals as a reading needs, from three on.
-var layouts = [...]string{"2006-01-02T15:04:05.000", "2006-01-02T15:04:05.0000", "2006-01-02T15:04:05.00000", "2006-01-02T15:04:05.000000",
-	"2006-01-02T15:04:05.0000000", "2006-01-02T15:04:05.00000000", "2006-01-02T15:04:05.000000000"}
-
 const (
 	firstSecond = -62135596800 // of year 1
 	lastSecond  = 253402300799 // of year 9999
@@ -238,17 +234,36 @@ func appendWall(b []byte, t *Instant) []byte {
 	case t.sec > lastSecond:
 		at, zone = at.Add(-widestZone*time.Second), "-23:59"
 	}
-	decimals := 6
-	for n := t.nsec; decimals > 0 && n%10 == 0; n /= 10 {
-		decimals--
+	b = at.AppendFormat(b, time.RFC3339) // the one layout, with RFC3339Nano, that is fast; it ends with Z
+	b[len(b)-1] = '.'
+	return append(appendDecimals(b, t.nsec), zone...)
+}
+
+// appendDecimals writes as many decimals of a second as a reading needs, from three on.
+func appendDecimals(b []byte, nsec int32) []byte {
+	n, digits := int(nsec), 9
+	for digits > 3 && n%10 == 0 {
+		n /= 10
+		digits--
 	}
-	return append(at.AppendFormat(b, layouts[decimals]), zone...)
+	for range digits {
+		b = append(b, '0')
+	}
+	for i := len(b) - 1; n > 0; i-- {
+		b[i] += byte(n % 10)
+		n /= 10
+	}
+	return b
 }
 
 // appendString writes a JSON string in printable ASCII.
 func appendString(b, t []byte) []byte {
 	b = append(b, '"')
 	for len(t) > 0 {
+		if n := asciiEnd(t); n > 0 {
+			b, t = append(b, t[:n]...), t[n:]
+			continue
+		}
 		if c := t[0]; c-0x20 < 0x7F-0x20 {
 			if c == '"' || c == '\\' {
 				b = append(b, '\\')
@@ -261,6 +276,16 @@ func appendString(b, t []byte) []byte {
 		b, t = appendRune(b, r), t[n:]
 	}
 	return append(b, '"')
+}
+
+// asciiEnd counts the bytes that t begins with and that stand for themselves in a JSON string of ASCII.
+func asciiEnd(t []byte) int {
+	for i, c := range t {
+		if c-0x20 >= 0x7F-0x20 || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return len(t)
 }
 
 func appendRune(b []byte, r rune) []byte {

@@ -2,6 +2,7 @@ package tap
 
 import (
 	"bytes"
+	"runtime/debug"
 	"time"
 
 	"mcpdiag/ingest/frame"
@@ -35,31 +36,63 @@ func newClerk(c *copies, r *Recorder, apart time.Duration) *clerk {
 	return k
 }
 
+// Traffic comes first, also on a machine with few cores: the clerk waits for a pause in it, unless much is there to be done.
+const (
+	pause        = time.Millisecond
+	longestPause = 50 * time.Millisecond
+)
+
 // work goes on until the copies are closed.
 func (k *clerk) work() {
 	var taken pieces
 	alarm := time.NewTimer(time.Hour)
+	defer alarm.Stop()
+	fat := false // a burst has left its memory
 	for ended := false; !ended; {
+		quiet := false
 		select {
 		case <-k.copies.wake:
+			k.waitForPause()
 		case <-alarm.C:
+			quiet = true
 		}
 		taken, ended = k.copies.take(taken)
 		k.enter(taken)
-		alarm.Reset(k.overdue(time.Now(), ended))
+		next := k.overdue(time.Now(), ended)
+		if fat = fat || taken.size > bigBurst; fat {
+			next = min(next, time.Second)
+		}
+		if fat && quiet && len(taken.list) == 0 {
+			k.copies.trim()
+			debug.FreeOSMemory() // not at the next collection, which may be long after
+			fat = false
+		}
+		alarm.Reset(next)
 	}
-	alarm.Stop()
+}
+
+const bigBurst = 1 << 20
+
+// waitForPause waits until nothing happens, or too much has.
+func (k *clerk) waitForPause() {
+	before := -1
+	for begun := time.Now(); time.Since(begun) < longestPause; {
+		n, urgent := k.copies.moved()
+		if urgent || n == before {
+			return
+		}
+		before = n
+		time.Sleep(pause)
+	}
 }
 
 // enter works through what happened.
 func (k *clerk) enter(taken pieces) {
-	rest := taken.bytes
 	for i, p := range taken.list {
 		switch p.what {
 		case chunkRead:
 			k.writing = writtenAt(taken.list[i+1:], p.dir)
-			k.framers[p.dir].Write(rest[:p.size], p.at)
-			rest = rest[p.size:]
+			k.framers[p.dir].Write(p.chunk, p.at)
 		case chunkMissed:
 			k.record.Lose(k.framers[p.dir].Skip(p.ends, p.open))
 		case chunkWritten:
@@ -70,7 +103,7 @@ func (k *clerk) enter(taken pieces) {
 			for _, left := range k.pending[p.dir] { // the receiver is gone
 				k.read(left)
 			}
-			k.record.Record(&Event{Frame: frame.Frame{Dir: p.dir, Kind: frame.EOF}, Time: p.at})
+			k.log(&Event{Frame: frame.Frame{Dir: p.dir, Kind: frame.EOF}, Time: p.at})
 		}
 	}
 }
@@ -93,16 +126,19 @@ func (k *clerk) framed(e *Event) {
 	if e.Kind.Answer() {
 		k.answered(e)
 	}
-	p := &pending{event: *e}
-	if len(k.pending[e.Dir]) == 0 && !k.writing.IsZero() {
-		k.both(p, k.writing)
+	if len(k.pending[e.Dir]) == 0 && !k.writing.IsZero() && k.writing.Sub(e.Time) <= k.apart {
+		k.both(e, k.writing)
 		return
 	}
+	p := &pending{event: *e}
 	p.event.Frame = e.Frame.Clone() // its texts point into a chunk, whose room will be used again
 	if p.event.Payload = nil; k.record.o.Payload != 0 {
 		p.event.Payload = bytes.Clone(e.Payload)
 	}
 	k.pending[e.Dir] = append(k.pending[e.Dir], p)
+	if !k.writing.IsZero() {
+		k.settle(e.Dir, len(k.pending[e.Dir]), k.writing)
+	}
 }
 
 // answered settles a request by its answer: the peer has read it, though the pump may not have said yet that it wrote it.
@@ -116,29 +152,29 @@ func (k *clerk) answered(e *Event) {
 	}
 }
 
-// settle records the first n pending messages of a direction as written.
+// settle records the first n pending messages of a direction as written: in one record with the reading, or in a second one
+// when that was long ago, or its record is out.
 func (k *clerk) settle(dir frame.Dir, n int, at time.Time) {
 	waiting := k.pending[dir]
 	for _, p := range waiting[:n] {
-		k.both(p, at)
+		if !p.said && at.Sub(p.event.Time) <= k.apart {
+			k.both(&p.event, at)
+			continue
+		}
+		k.read(p)
+		p.event.Phase, p.event.Time = frame.Written, at
+		k.log(&p.event)
 	}
 	clear(waiting[:n])
 	k.pending[dir] = append(waiting[:0], waiting[n:]...)
 }
 
-// both records a message that was read and written: in one record, or in two when they are far apart, or the first is out.
-func (k *clerk) both(p *pending, written time.Time) {
-	e := &p.event
-	if !p.said && written.Sub(e.Time) <= k.apart {
-		if e.Dir != k.inbound {
-			e.Time = written
-		}
-		k.record.Record(e)
-		return
+// both records a message that was read and written at about the same time. The side of the log says which of the two counts.
+func (k *clerk) both(e *Event, written time.Time) {
+	if e.Dir != k.inbound {
+		e.Time = written
 	}
-	k.read(p)
-	e.Phase, e.Time, e.Payload = frame.Written, written, nil
-	k.record.Record(e)
+	k.log(e)
 }
 
 // read records that a message was read.
@@ -146,7 +182,7 @@ func (k *clerk) read(p *pending) {
 	if !p.said {
 		p.said = true
 		p.event.Phase = frame.Read
-		k.record.Record(&p.event)
+		k.log(&p.event)
 		p.event.Payload = nil
 	}
 }
@@ -167,4 +203,10 @@ func (k *clerk) overdue(now time.Time, ended bool) time.Duration {
 		}
 	}
 	return next
+}
+
+// log records an event. Unlike the traffic, the clerk can wait for a log that is a little slow.
+func (k *clerk) log(e *Event) {
+	k.record.waitForRoom()
+	k.record.Record(e)
 }

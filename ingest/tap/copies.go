@@ -15,6 +15,7 @@ type copies struct {
 	mu    sync.Mutex
 	room  int // bytes
 	queue pieces
+	free  [][]byte    // blocks to be used again
 	full  bool        // until the clerk comes, all that happens is only counted
 	over  [3]overflow // by direction
 	ended bool
@@ -23,23 +24,24 @@ type copies struct {
 
 // pieces is what happened, in order.
 type pieces struct {
-	list  []piece
-	bytes []byte // of the chunks, one after another
+	list   []piece
+	blocks [][]byte // that nothing will be added to
+	size   int      // of the chunks
 }
 
 // piece is one thing that happened to one direction.
 type piece struct {
-	what what
-	dir  frame.Dir
-	at   time.Time
-	size int // of a chunk
+	what  what
+	dir   frame.Dir
+	at    time.Time
+	chunk []byte
 	missed
 }
 
 type what uint8
 
 const (
-	chunkRead    what = iota // size bytes were read
+	chunkRead    what = iota // bytes were read
 	chunkMissed              // bytes were read and not copied
 	chunkWritten             // all that was read so far has been written
 	streamEnded
@@ -59,29 +61,55 @@ type overflow struct {
 }
 
 const (
-	copyRoom   = 16 << 20 // bytes of traffic that wait for the clerk at most
+	copyRoom   = 64 << 20 // bytes of traffic that wait for the clerk at most
 	mostPieces = 1 << 17
+	leastRoom  = 16 << 10 // that is worth a read
+	blockSize  = 128 << 10
+	keptBlocks = 128 // in a burst
+	idleBlocks = 2
+	muchCopied = 8 << 20 // too much to wait any longer
 )
 
 func newCopies(room int) *copies { return &copies{room: room, wake: make(chan struct{}, 1)} }
 
-// read queues a copy of a chunk. Nobody is woken for it: that is the business of what follows, when the chunk is on its way.
-func (c *copies) read(dir frame.Dir, chunk []byte) {
+// roomIn gives a pump a block with room for a chunk: the one it has, or another. Chunks are read where they are kept, since
+// copying them would cost more than all else that a tee does.
+func (c *copies) roomIn(block []byte) []byte {
+	if cap(block)-len(block) >= leastRoom {
+		return block
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if block != nil {
+		c.queue.blocks = append(c.queue.blocks, block) // behind all chunks in it
+	}
+	if n := len(c.free) - 1; n >= 0 {
+		block = c.free[n]
+		c.free = c.free[:n]
+		return block[:0]
+	}
+	return make([]byte, 0, blockSize)
+}
+
+// read queues a chunk, which must stay as it is; false when there is no room, and nothing of it is kept.
+func (c *copies) read(dir frame.Dir, chunk []byte) bool {
 	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.full = c.full || len(c.queue.bytes)+len(chunk) > c.room || len(c.queue.list) >= mostPieces; c.full {
+	if c.full = c.full || c.queue.size+len(chunk) > c.room || len(c.queue.list) >= mostPieces; c.full {
 		o := &c.over[dir]
 		o.any, o.written = true, time.Time{}
 		o.ends += int64(bytes.Count(chunk, []byte{'\n'}))
 		o.open = chunk[len(chunk)-1] != '\n'
-		return
+		return false
 	}
-	c.queue.bytes = append(c.queue.bytes, chunk...)
-	c.queue.list = append(c.queue.list, piece{what: chunkRead, dir: dir, at: now, size: len(chunk)})
+	c.queue.list = append(c.queue.list, piece{what: chunkRead, dir: dir, at: now, chunk: chunk})
+	c.queue.size += len(chunk)
+	c.signal() // now, for the write may never end; while the clerk is busy or dozing it costs nothing
+	return true
 }
 
-// written notes that the last chunk of a direction has been written.
+// written notes that the last chunk of a direction has been written. The clerk has been woken for the chunk.
 func (c *copies) written(dir frame.Dir) {
 	now := time.Now()
 	c.mu.Lock()
@@ -91,7 +119,6 @@ func (c *copies) written(dir frame.Dir) {
 		c.queue.list = append(c.queue.list, piece{what: chunkWritten, dir: dir, at: now})
 	}
 	c.mu.Unlock()
-	c.signal()
 }
 
 // end notes that a direction has ended.
@@ -114,6 +141,23 @@ func (c *copies) signal() {
 	}
 }
 
+// moved tells how much has happened that the clerk has not taken, and whether it should come at once.
+func (c *copies) moved() (n int, urgent bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.queue.list), c.ended || c.queue.size >= muchCopied || len(c.queue.list) >= mostPieces/2
+}
+
+// trim gives up the blocks that a burst needed.
+func (c *copies) trim() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := min(len(c.free), idleBlocks); n < len(c.free) {
+		clear(c.free[n:])
+		c.free = c.free[:n]
+	}
+}
+
 // close is told that nothing follows.
 func (c *copies) close() {
 	c.mu.Lock()
@@ -122,14 +166,20 @@ func (c *copies) close() {
 	c.signal()
 }
 
-// take exchanges what is queued for an empty queue.
-func (c *copies) take(empty pieces) (taken pieces, ended bool) {
-	if cap(empty.bytes) > keptRoom || cap(empty.list) > keptRoom/64 {
-		empty = pieces{} // the room that a burst needed
+// take exchanges what is queued for what has been worked through.
+func (c *copies) take(used pieces) (taken pieces, ended bool) {
+	if cap(used.list) > keptRoom/64 {
+		used.list = nil // the room that a burst needed
 	}
+	clear(used.list) // it points to blocks
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	taken, c.queue = c.queue, pieces{empty.list[:0], empty.bytes[:0]}
+	for _, block := range used.blocks {
+		if len(c.free) < keptBlocks {
+			c.free = append(c.free, block)
+		}
+	}
+	taken, c.queue = c.queue, pieces{list: used.list[:0]}
 	if c.full {
 		for dir, o := range c.over {
 			taken.list = o.append(taken.list, frame.Dir(dir))

@@ -8,18 +8,20 @@ import (
 	"strings"
 )
 
-// payload puts into r.measured what the policy allows of a message, and reports whether that is less than all of it. Keys are
-// redacted first: a cut must not leave a secret that its key would have given away.
-func (r *Recorder) payload(message []byte) (cut bool) {
-	message = r.redact.apply(&r.cut, bytes.TrimSpace(message))
-	if limit := int64(r.o.Payload); limit >= 0 && int64(len(message)) > limit || !json.Valid(message) {
-		if limit >= 0 && int64(len(message)) > limit {
-			message, cut = message[:limit], true
-		}
-		message, _ = json.Marshal(string(message)) // a string cannot fail
+// payload takes of a message what the policy allows, as JSON, and reports whether that is less than all of it. Keys are redacted
+// first: a cut must not leave a secret that its key would have given away.
+func (r *Recorder) payload(e *Event) (payload []byte, cut bool) {
+	if e.Payload == nil || r.o.Payload == 0 || !r.sampler.takes(e) {
+		return nil, false
 	}
-	r.measured.Payload = message
-	return cut
+	payload, cut = r.redact.apply(bytes.TrimSpace(e.Payload)), e.Cut
+	if limit := int64(r.o.Payload); limit >= 0 && int64(len(payload)) > limit {
+		payload, cut = payload[:limit], true
+	}
+	if cut || !json.Valid(payload) {
+		payload, _ = json.Marshal(string(payload)) // a string cannot fail
+	}
+	return payload, cut
 }
 
 // sampler chooses the calls whose payload is recorded: a request and its answer fare alike, since both have the id.
@@ -72,13 +74,13 @@ func newRedaction(keys []string) redaction {
 
 const redacted = `"[redacted]"`
 
-// apply copies a JSON text into room without the values of the keys. The text may be cut, or be no JSON at all: then what
+// apply copies a JSON text without the values of the keys. The text may be cut, or be no JSON at all: then what
 // follows such a key goes as far as it can be a value.
-func (r redaction) apply(room *[]byte, b []byte) []byte {
+func (r redaction) apply(b []byte) []byte {
 	if r == nil {
 		return b
 	}
-	out := (*room)[:0]
+	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); {
 		if b[i] != '"' {
 			out = append(out, b[i])
@@ -95,7 +97,6 @@ func (r redaction) apply(room *[]byte, b []byte) []byte {
 		}
 		i = end
 	}
-	*room = out
 	return out
 }
 

@@ -275,3 +275,18 @@ func TestStartFails(t *testing.T) {
 		t.Error("there is a log")
 	}
 }
+
+// TestPasses: the terminal tells the whole group by itself; anybody else tells the tee.
+func TestPasses(t *testing.T) {
+	for _, test := range []struct {
+		signal             os.Signal
+		foreground, passes bool
+	}{
+		{syscall.SIGINT, false, true}, {syscall.SIGINT, true, false}, {syscall.SIGQUIT, true, false},
+		{syscall.SIGTERM, false, true}, {syscall.SIGTERM, true, true}, {syscall.SIGHUP, true, true}, {syscall.SIGPIPE, false, false},
+	} {
+		if got := passes(test.signal, test.foreground); got != test.passes {
+			t.Errorf("%v, foreground %v: %v", test.signal, test.foreground, got)
+		}
+	}
+}

@@ -5,12 +5,37 @@ package tap
 import (
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // caught are the signals that are passed on to the server, and SIGPIPE: a client that is gone is learnt from the write.
 var caught = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGWINCH, syscall.SIGPIPE}
 
-func passedOn(s os.Signal) bool { return s != syscall.SIGPIPE }
+// passedOn reports whether the server is to get a signal from us. What a terminal sends goes to all of its foreground group, so
+// the server has it already: with a second SIGINT some give up their orderly end.
+func passedOn(s os.Signal) bool { return passes(s, inForeground()) }
+
+func passes(s os.Signal, foreground bool) bool {
+	switch s {
+	case syscall.SIGPIPE:
+		return false
+	case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGWINCH:
+		return !foreground
+	}
+	return true
+}
+
+// inForeground reports whether there is a terminal and this process is in its foreground group.
+func inForeground() bool {
+	tty, err := os.Open("/dev/tty")
+	if err != nil {
+		return false
+	}
+	defer tty.Close()
+	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
+}
 
 // exitStatus is what a shell would say of a process that has ended.
 func exitStatus(s *os.ProcessState) int {

@@ -40,12 +40,14 @@ type Recorder struct {
 	line     []byte // the record being encoded
 	more     frame.More
 	measured frame.Measured
-	cut      []byte
 	waits    waits
 
-	wake chan struct{} // there is something in the queue, or an end
-	done chan struct{}
-	out  sink // the writer goroutine's
+	stuck   bool          // the writer has not come for roomPatience
+	room    chan struct{} // the writer has been there
+	closing chan struct{}
+	wake    chan struct{} // there is something in the queue, or an end
+	done    chan struct{}
+	out     sink // the writer goroutine's
 }
 
 // batch is whole records, and how many more there would have been: said of them are in gap records among the bytes, lost of
@@ -53,6 +55,7 @@ type Recorder struct {
 type batch struct {
 	bytes               []byte
 	records, said, lost int64
+	huge                int // size of the record that is larger than the queue
 }
 
 // Open starts a recorder. It fails only when the options contradict themselves: a log that cannot be written is a complaint on
@@ -61,7 +64,7 @@ func Open(o Options) (*Recorder, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	r := &Recorder{o: o, start: time.Now(), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	r := &Recorder{o: o, start: time.Now(), wake: make(chan struct{}, 1), room: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
 	var name [8]byte
 	rand.Read(name[:]) // never fails
 	r.clock = hex.AppendEncode(nil, name[:])
@@ -86,18 +89,28 @@ func (r *Recorder) Record(e *Event) {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
+	payload, cut := r.payload(e)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waits.follow(e)
-	r.encode(e)
+	r.encode(e, payload, cut)
+	if !r.fits(r.line) && payload != nil {
+		r.encode(e, nil, true) // better no payload than no record
+	}
 	if !r.fits(r.line) {
 		r.queue.lost++
 		return
 	}
 	r.queue.bytes = append(r.queue.bytes, r.line...)
 	r.queue.records++
+	if len(r.line) > r.o.QueueBytes {
+		r.queue.huge = len(r.line)
+	}
 	r.seq++
 	r.signal()
+	if cap(r.line) > keptRoom {
+		r.line = nil
+	}
 }
 
 // Lose counts n events that the caller had to let go before it could make records of them.
@@ -113,10 +126,16 @@ func (r *Recorder) Lose(n int64) {
 	r.signal()
 }
 
-// fits reports whether a record can be queued. After one that could not, none can, until the gap has its place behind what is
-// queued: else it would stand behind what came later.
+// fits reports whether a record can be queued: besides what the queue holds, one that is larger than the queue. After one that
+// could not, none can, until the gap has its place behind what is queued: else it would stand behind what came later.
 func (r *Recorder) fits(record []byte) bool {
-	return !r.closed && r.queue.lost == 0 && len(r.queue.bytes)+len(record) <= r.o.QueueBytes
+	if r.closed || r.queue.lost > 0 {
+		return false
+	}
+	if len(record) > r.o.QueueBytes {
+		return r.queue.huge == 0
+	}
+	return len(r.queue.bytes)-r.queue.huge+len(record) <= r.o.QueueBytes
 }
 
 func (r *Recorder) signal() {
@@ -127,7 +146,7 @@ func (r *Recorder) signal() {
 }
 
 // encode writes the record into r.line.
-func (r *Recorder) encode(e *Event) {
+func (r *Recorder) encode(e *Event, payload []byte, cut bool) {
 	f := e.Frame
 	r.more = frame.More{}
 	if f.More != nil {
@@ -142,10 +161,8 @@ func (r *Recorder) encode(e *Event) {
 	}
 	r.stamp(&f, e.Time)
 	r.more.Seq, r.more.HasSeq = r.seq+1, true
-	r.measured = frame.Measured{ResultBytes: e.ResultBytes, ResultTokens: e.ResultTokens, Tools: e.Tools}
-	if e.Payload != nil && r.o.Payload != 0 && r.sampler.takes(e) {
-		f.Trunc = r.payload(e.Payload) || f.Trunc || e.Cut
-	}
+	r.measured = frame.Measured{ResultBytes: e.ResultBytes, ResultTokens: e.ResultTokens, Tools: e.Tools, Payload: payload}
+	f.Trunc = f.Trunc || cut
 	r.line = frame.AppendRecorded(r.line[:0], &f, &r.measured)
 }
 
@@ -175,13 +192,19 @@ func (r *Recorder) write() {
 	defer close(r.done)
 	var taken batch
 	for range r.wake {
+		r.gather()
 		r.mu.Lock()
 		if cap(taken.bytes) > keptRoom {
 			taken.bytes = nil // the room that a burst needed
 		}
 		taken, r.queue = r.queue, batch{bytes: taken.bytes[:0]}
+		r.stuck = false
 		closed := r.closed
 		r.mu.Unlock()
+		select {
+		case r.room <- struct{}{}:
+		default:
+		}
 		r.out.put(taken)
 		if closed {
 			r.out.close()
@@ -190,11 +213,49 @@ func (r *Recorder) write() {
 	}
 }
 
+// gathering is how long the first record waits for others: a call of the kernel for each would cost more than the record.
+const gathering = 2 * time.Millisecond
+
+func (r *Recorder) gather() {
+	r.mu.Lock()
+	enough := len(r.queue.bytes) >= min(r.o.QueueBytes, keptRoom)/4
+	r.mu.Unlock()
+	if enough {
+		return
+	}
+	select {
+	case <-time.After(gathering):
+	case <-r.closing:
+	}
+}
+
+// roomPatience is how long waitForRoom waits for a writer that does not come.
+const roomPatience = 200 * time.Millisecond
+
+// waitForRoom is for callers that need not go on at once: it waits until the queue is half empty, unless the log is stuck.
+func (r *Recorder) waitForRoom() {
+	for {
+		r.mu.Lock()
+		room := r.stuck || r.closed || len(r.queue.bytes) <= min(r.o.QueueBytes, keptRoom)/2
+		r.mu.Unlock()
+		if room {
+			return
+		}
+		select {
+		case <-r.room:
+		case <-time.After(roomPatience):
+			r.mu.Lock()
+			r.stuck = true
+			r.mu.Unlock()
+		}
+	}
+}
+
 // keptRoom is how much of its buffers a recorder keeps when nothing happens.
 const keptRoom = 256 << 10
 
 // closePatience is how long Close waits for a log that does not take what is queued: the process has to end.
-const closePatience = 2 * time.Second
+const closePatience = time.Second
 
 // Close writes what is queued and ends the recorder. Records that come later are lost. The error says that records were lost;
 // whoever read stderr knows why.
@@ -206,6 +267,7 @@ func (r *Recorder) Close() error {
 	if again {
 		return nil
 	}
+	close(r.closing)
 	r.signal()
 	select {
 	case <-r.done:

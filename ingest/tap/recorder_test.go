@@ -157,6 +157,37 @@ func TestPayload(t *testing.T) {
 	}
 }
 
+// TestLargePayload: a payload larger than the queue is recorded while there is room, and else its record stands without it.
+func TestLargePayload(t *testing.T) {
+	log := &blocked{free: make(chan struct{})}
+	r := open(t, Options{Side: frame.Server, Stderr: log, Payload: Full, QueueBytes: 10_000})
+	large := answer("1")
+	large.Payload = []byte(`"` + strings.Repeat("x", 50_000) + `"`)
+	r.Record(large)
+	for len(r.wake) > 0 { // until the writer has taken it, and blocks
+		time.Sleep(time.Millisecond)
+	}
+	for range 5 {
+		r.Record(large)
+	}
+	close(log.free)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	with, without := 0, 0
+	for _, x := range parse(t, log.Bytes()) {
+		switch {
+		case x.Frame != nil && !x.Trunc && len(x.Frame) == 50_002:
+			with++
+		case x.Frame == nil && x.Trunc && string(x.ID) == "1":
+			without++
+		}
+	}
+	if with+without != 6 || with < 1 || without < 1 {
+		t.Errorf("%d with payload, %d without", with, without)
+	}
+}
+
 // A payload may be cut, or no JSON: a secret stays out all the same.
 func TestRedactionOfAnything(t *testing.T) {
 	r := newRedaction([]string{"key"})
@@ -171,8 +202,7 @@ func TestRedactionOfAnything(t *testing.T) {
 		"{\"key\"\n:\t\"sec\"}":               `{"key":"[redacted]"}`,
 		`{"key":`:                             `{"key":"[redacted]"`,
 	} {
-		var room []byte
-		if got := string(r.apply(&room, []byte(in))); got != want {
+		if got := string(r.apply([]byte(in))); got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", in, got, want)
 		}
 	}

@@ -66,8 +66,8 @@ func (t *Tee) carry(child *child, rec *Recorder) {
 		clerk.work()
 		close(worked)
 	}()
-	in := newPump(frame.C2S, t.Stdin, child.stdin, copies, t.Apart)
-	out := newPump(frame.S2C, child.stdout, t.Stdout, copies, t.Apart)
+	in := newPump(frame.C2S, t.Stdin, child.stdin, copies)
+	out := newPump(frame.S2C, child.stdout, t.Stdout, copies)
 	go in.run() // when the server has gone it may wait for the client for ever, and is left to do so
 	go out.run()
 	<-child.exited
@@ -75,9 +75,13 @@ func (t *Tee) carry(child *child, rec *Recorder) {
 	copies.close()
 	select {
 	case <-worked:
-	case <-time.After(closePatience):
+	case <-time.After(clerkPatience):
+		rec.Lose(1) // at least
 	}
 }
+
+// clerkPatience is how long the end waits for the clerk, which works on what is left and never waits for long itself.
+const clerkPatience = 10 * time.Second
 
 // child is the server's process.
 type child struct {
@@ -102,6 +106,8 @@ func (t *Tee) start() (*child, error) {
 	if err != nil {
 		return nil, err
 	}
+	toChild.Fd()
+	fromChild.Fd() // both block from now on
 	c.stdin, c.stdout = toChild, fromChild
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = stdin, stdout, t.Stderr
 	dieWithParent(c.cmd)
@@ -142,29 +148,32 @@ type pump struct {
 	from   io.Reader
 	to     io.Writer
 	copies *copies
-	stuck  *time.Timer   // wakes the clerk when a write does not end
-	soon   time.Duration // after which it does
 	moved  atomic.Int64  // reads and writes that ended
 	writes atomic.Bool   // it is writing
 	done   chan struct{} // it has ended
 }
 
-func newPump(dir frame.Dir, from io.Reader, to io.Writer, copies *copies, apart time.Duration) *pump {
-	p := &pump{dir: dir, from: from, to: to, copies: copies, soon: apart / 2, done: make(chan struct{})}
-	p.stuck = time.AfterFunc(time.Hour, copies.signal)
-	p.stuck.Stop()
-	return p
+func newPump(dir frame.Dir, from io.Reader, to io.Writer, copies *copies) *pump {
+	return &pump{dir: dir, from: from, to: to, copies: copies, done: make(chan struct{})}
 }
 
 // run carries chunks until the sender ends or the receiver is gone, and passes on which it was.
 func (p *pump) run() {
 	defer close(p.done)
-	chunk := make([]byte, chunkSize)
+	var block []byte
 	for {
-		n, err := p.from.Read(chunk)
+		block = p.copies.roomIn(block)
+		begin := len(block)
+		n, err := p.from.Read(block[begin:min(begin+chunkSize, cap(block))])
 		p.moved.Add(1)
-		if n > 0 && !p.forward(chunk[:n]) {
-			break
+		if n > 0 {
+			chunk := block[begin : begin+n]
+			if p.copies.read(p.dir, chunk) {
+				block = block[:begin+n]
+			}
+			if !p.forward(chunk) {
+				break
+			}
 		}
 		if err != nil {
 			break
@@ -176,12 +185,9 @@ func (p *pump) run() {
 }
 
 func (p *pump) forward(chunk []byte) bool {
-	p.copies.read(p.dir, chunk)
-	p.stuck.Reset(p.soon)
 	p.writes.Store(true)
 	_, err := p.to.Write(chunk)
 	p.writes.Store(false)
-	p.stuck.Stop()
 	p.moved.Add(1)
 	if err != nil {
 		return false

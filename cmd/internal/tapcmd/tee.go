@@ -1,6 +1,9 @@
 package tapcmd
 
 import (
+	"runtime"
+	"runtime/debug"
+
 	"github.com/spf13/cobra"
 
 	"mcpdiag/ingest/frame"
@@ -39,6 +42,13 @@ func NewTee(e *Env) *cobra.Command {
 	return c
 }
 
+// A tee shares its cores with the client and the server. At least so many of its goroutines run at once, for the kernel is quicker
+// than Go to let traffic pass a recorder that works; and a burst is not collected while it lasts.
+const (
+	leastThreads = 4
+	gcPercent    = 400
+)
+
 func runTee(e *Env, f *recordFlags, args []string) error {
 	if len(args) == 0 {
 		return &UsageError{"no command to stand in front of", e.Program + " tee --log server.log -- CMD…"}
@@ -47,6 +57,8 @@ func runTee(e *Env, f *recordFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), leastThreads))
+	debug.SetGCPercent(gcPercent)
 	t := tap.Tee{Command: args, Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Record: o}
 	status, err := t.Run()
 	if err != nil {

@@ -80,6 +80,8 @@ func pump(argv []string) error {
 	if err := c.Start(); err != nil {
 		return err
 	}
+	toChild.Fd()
+	fromChild.Fd() // both block from now on, as those of the tee do
 	stdin.Close()
 	stdout.Close()
 	go func() {
