@@ -17,6 +17,7 @@ lint:
 	@test -z "$$(gofmt -s -l .)" || { gofmt -s -l .; echo "gofmt -s wants these"; exit 1; }
 	$(GO) vet ./...
 	@test "$$($(GO) list -deps ./ingest/frame ./ingest/tap ./cmd/mcptap | grep -c duckdb)" = 0 || { echo "frames and recorders must not know DuckDB"; exit 1; }
+	@test "$$($(GO) list -deps ./ingest/tap ./cmd/... | grep -c -e modelcontextprotocol -e mark3labs)" = 0 || { echo "only the sub-packages of ingest/tap may know an SDK"; exit 1; }
 
 # The recorders alone, as they are shipped: static, for each system. CROSS=DIR keeps them.
 cross:
