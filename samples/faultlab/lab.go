@@ -20,7 +20,9 @@ import (
 // lab knows where its programs are.
 type lab struct {
 	bin      string
+	recorder string        // the program that is tee and proxy
 	patience time.Duration // that a trial gets
+	join     func(ctx context.Context, t *trial, dir string) (verdict, error)
 }
 
 func (l *lab) program(name string) string { return filepath.Join(l.bin, name) }
@@ -83,8 +85,8 @@ func (l *lab) client(t *trial, dir string) []string {
 // overStdio runs client, tee, tee and server in a row.
 func (l *lab) overStdio(ctx context.Context, t *trial, dir string) error {
 	args := append(l.client(t, dir), "--",
-		l.program("mcpdiag"), "tee", "--side", "client", "--log", filepath.Join(dir, clientWire), "--",
-		l.program("mcpdiag"), "tee", "--log", filepath.Join(dir, serverWire), "--",
+		l.program(l.recorder), "tee", "--side", "client", "--log", filepath.Join(dir, clientWire), "--",
+		l.program(l.recorder), "tee", "--log", filepath.Join(dir, serverWire), "--",
 		l.program("faultserver"), "--log", filepath.Join(dir, serverLog))
 	return l.run(ctx, dir, append(args, t.faults(false)...))
 }
@@ -105,8 +107,8 @@ func (l *lab) overHTTP(ctx context.Context, t *trial, dir string) error {
 	address := ""
 	for _, args := range [][]string{
 		append([]string{"faultserver", "--http", "127.0.0.1:0", "--log", filepath.Join(dir, serverLog)}, t.faults(false)...),
-		{"mcpdiag", "proxy", "--log", filepath.Join(dir, serverWire)},
-		{"mcpdiag", "proxy", "--side", "client", "--log", filepath.Join(dir, clientWire)},
+		{l.recorder, "proxy", "--log", filepath.Join(dir, serverWire)},
+		{l.recorder, "proxy", "--side", "client", "--log", filepath.Join(dir, clientWire)},
 	} {
 		if address != "" {
 			args = append(args, "--upstream", address)
@@ -217,8 +219,8 @@ func (t *trial) transport() string {
 	return "HTTP " + t.http
 }
 
-// join runs mcpdiag join on the logs.
-func (l *lab) join(ctx context.Context, t *trial, dir string) (verdict, error) {
+// runJoin runs mcpdiag join on the logs.
+func (l *lab) runJoin(ctx context.Context, t *trial, dir string) (verdict, error) {
 	args := append([]string{"join", "--format", "json"}, t.join...)
 	c := exec.CommandContext(ctx, l.program("mcpdiag"), append(args, logOf("client", t.client), logOf("server", t.server))...)
 	c.Dir = dir

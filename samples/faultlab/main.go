@@ -44,8 +44,9 @@ func run(ctx context.Context, only, keep string) (failed int, err error) {
 		}
 		defer os.RemoveAll(dir)
 	}
-	l, err := build(ctx, filepath.Join(dir, "bin"))
-	if err != nil {
+	l := &lab{bin: filepath.Join(dir, "bin"), recorder: "mcpdiag", patience: time.Minute}
+	l.join = l.runJoin
+	if err := l.build(ctx); err != nil {
 		return 0, err
 	}
 	table := tablewriter.NewWriter(os.Stdout)
@@ -69,14 +70,14 @@ func run(ctx context.Context, only, keep string) (failed int, err error) {
 }
 
 // build builds the programs of the lab.
-func build(ctx context.Context, bin string) (*lab, error) {
-	if err := os.MkdirAll(bin, 0o700); err != nil {
-		return nil, err
+func (l *lab) build(ctx context.Context) error {
+	if err := os.MkdirAll(l.bin, 0o700); err != nil {
+		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin+string(filepath.Separator), "./cmd/mcpdiag", "./samples/faultserver", "./samples/faultclient")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", l.bin+string(filepath.Separator), "./cmd/"+l.recorder, "./samples/faultserver", "./samples/faultclient")
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("go build: %w", err)
+		return fmt.Errorf("go build: %w", err)
 	}
-	return &lab{bin: bin, patience: time.Minute}, nil
+	return nil
 }

@@ -229,7 +229,16 @@ func TestTwoTees(t *testing.T) {
 				if sdk, version, _ := strings.Cut(client, " "); sdk == "go-sdk" {
 					goSDKCaller(t, &mcp.CommandTransport{Command: exec.Command(me, args...)}, version).converse(t)
 				} else {
-					mcpGoCaller(t, transport.NewStdio(me, nil, args...), version).converse(t)
+					mine := filepath.Join(dir, "mine.log")
+					rec, err := tap.Open(tap.Options{Side: frame.Client, Log: mine, Stderr: os.Stderr})
+					if err != nil {
+						t.Fatal(err)
+					}
+					mcpGoCaller(t, mcpgo.Transport(transport.NewStdio(me, nil, args...), rec), version).converse(t)
+					if err := rec.Close(); err != nil {
+						t.Error(err)
+					}
+					delivered(t, mine, far, false)
 				}
 				delivered(t, near, far, false)
 				if server == "go-sdk" { // mcp-go's hooks are half a log: it does not say what it reads and writes
