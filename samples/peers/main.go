@@ -55,18 +55,28 @@ func run(ctx context.Context, keep string) (failed int, err error) {
 	}
 	for i, t := range trials(p) {
 		t.dir = filepath.Join(dir, fmt.Sprintf("logs-%02d", i))
-		begun := time.Now()
-		result, err := t.try(ctx, p)
+		ok, err := report(t.name, func() (result, error) { return t.try(ctx, p) })
 		if err != nil {
-			return failed, fmt.Errorf("%s: %w", t.name, err)
+			return failed, err
 		}
-		verdict := "same"
-		if !result.same {
-			verdict = "DIFFERS"
-			failed++
-		}
-		fmt.Printf("%-8s %-48s %s (%v)\n", verdict, t.name, result.what, time.Since(begun).Round(time.Second))
+		failed += ok
 	}
+	ok, err := report("an idle stream cut by nginx", func() (result, error) { return idleCut(ctx, p) })
+	return failed + ok, err
+}
+
+// report runs one trial and prints what came of it; failed is 1 when it went wrong.
+func report(name string, try func() (result, error)) (failed int, err error) {
+	begun := time.Now()
+	r, err := try()
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	verdict := "ok"
+	if !r.same {
+		verdict, failed = "WRONG", 1
+	}
+	fmt.Printf("%-8s %-50s %s (%v)\n", verdict, name, r.what, time.Since(begun).Round(time.Second))
 	return failed, nil
 }
 

@@ -78,18 +78,12 @@ func (t *trial) run(ctx context.Context, p *parts, record bool) (said string, er
 	}()
 	address := ""
 	if t.server != nil {
-		port, err := freePort()
+		at, stop, err := listen(ctx, t.server)
 		if err != nil {
 			return "", err
 		}
-		server := command(ctx, t.server(port))
-		if err := server.Start(); err != nil {
-			return "", err
-		}
-		running, address = append(running, server), "http://127.0.0.1:"+port
-		if err := reachable(ctx, "127.0.0.1:"+port); err != nil {
-			return "", err
-		}
+		defer stop()
+		address = at
 	}
 	if record && t.server != nil {
 		for _, side := range []string{"server", "client"} {
