@@ -174,6 +174,7 @@ func (b *bench) pour(text []byte, argv []string) (time.Duration, error) {
 func (b *bench) countRecords(log string, want int) {
 	text, err := os.ReadFile(log)
 	got := bytes.Count(text, []byte(`"kind":"request"`)) + bytes.Count(text, []byte(`"kind":"response"`))
+	got -= bytes.Count(text, []byte(`"phase":"written"`)) // the second record of a message that was not drained at once
 	if err == nil && got == want {
 		b.right++
 		return
