@@ -23,7 +23,6 @@ import (
 )
 
 // logged is a recorder whose log can be read once it is closed.
-
 type logged struct {
 	*Recorder
 	t    *testing.T
@@ -41,7 +40,6 @@ func newLogged(t *testing.T, side frame.Side) *logged {
 }
 
 // lines closes the recorder and spells each record: dir kind id method name, and other members as name=value.
-
 func (l *logged) lines() []string {
 	l.t.Helper()
 	if err := l.Close(); err != nil {
@@ -89,7 +87,6 @@ const (
 )
 
 // exchangeCase is one exchange: what is sent, what the server does, and what must stand in the log.
-
 type exchangeCase struct {
 	name   string
 	verb   string // POST
@@ -216,7 +213,6 @@ func (c *exchangeCase) check(t *testing.T, l *logged) {
 }
 
 // client is one that does not add to what it sends or undo what it gets.
-
 func client() *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableCompression: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
