@@ -1,7 +1,7 @@
 GO ?= go
 FUZZTIME ?= 20s
 
-.PHONY: build demo test lint cross fuzz bench clean
+.PHONY: build demo test lint cross fuzz bench fault-lab test-peers clean
 
 build:
 	$(GO) build -o mcpdiag ./cmd/mcpdiag
@@ -17,6 +17,7 @@ lint:
 	@test -z "$$(gofmt -s -l .)" || { gofmt -s -l .; echo "gofmt -s wants these"; exit 1; }
 	$(GO) vet ./...
 	@test "$$($(GO) list -deps ./ingest/frame ./ingest/tap ./cmd/mcptap | grep -c duckdb)" = 0 || { echo "frames and recorders must not know DuckDB"; exit 1; }
+	@test "$$($(GO) list -deps ./ingest/tap ./cmd/... | grep -c -e modelcontextprotocol -e mark3labs)" = 0 || { echo "only the sub-packages of ingest/tap may know an SDK"; exit 1; }
 
 # The recorders alone, as they are shipped: static, for each system. CROSS=DIR keeps them.
 cross:
@@ -35,6 +36,14 @@ fuzz:
 # The bars, side by side in one run; -quick takes a minute, the whole some ten.
 bench:
 	$(GO) run ./samples/bench $(BENCH)
+
+# Every fault of the sample server and client, recorded on both sides, joined: injected against diagnosed.
+fault-lab:
+	$(GO) run ./samples/faultlab
+
+# Real clients, servers, a gateway and the conformance suite from npm, directly and through the recorders. Needs npm and its registry.
+test-peers:
+	$(GO) run ./samples/peers
 
 clean:
 	rm -f mcpdiag

@@ -230,21 +230,20 @@ func sseDropped(s *scene) *Cause {
 	if s.c.Leaf != WrittenNotRead && s.c.Leaf != AgentLevel || !s.c.Sent.OK() {
 		return nil
 	}
-	st := s.c.Sent.Stretch()
 	k := dirIndex(s.c.answerDir())
-	eof := st.EOF[k]
+	eof, at := s.c.Sent.ended(k)
 	if eof == 0 || eof < s.c.Sent.Line(ingest.Request) || (s.c.Sent.Line(ingest.Answer) != 0 && eof > s.c.Sent.Line(ingest.Answer)) {
 		return nil
 	}
 	if cancel := s.c.Sent.Line(ingest.Cancel); cancel != 0 && cancel < eof {
 		return nil
 	}
-	if own := st.EOF[1-k]; own != 0 && own < eof {
+	if own, _ := s.c.Sent.ended(1 - k); own != 0 && own < eof {
 		return nil // it closed its own side first
 	}
 	return found(SSEDropped, func() string {
 		text := fmt.Sprintf("%s: the stream ended", Cite(s.c.Sent.Log, eof))
-		if d, ok := st.EOFAt[k].Sub(s.c.Sent.At(ingest.Request)); ok {
+		if d, ok := at.Sub(s.c.Sent.At(ingest.Request)); ok {
 			text += fmt.Sprintf(" %s after the request", Wait(d))
 			if longest := s.longestSilence(); d > longest && d >= 5*time.Second {
 				text += fmt.Sprintf(" (answers that were read had kept silent for %s at most)", Wait(longest))

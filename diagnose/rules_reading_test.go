@@ -82,6 +82,28 @@ func readingCases() []*ruleCase {
 			13 < res 6 bytes=500
 			later`),
 
+		proof(diagnose.SSEDropped, "over HTTP, the stream of its own exchange ended; an earlier one's end is not its", `
+			5 > req 4 bytes=80 exchange=e4
+			8 < eof exchange=e4
+			10 > req 5 bytes=80 exchange=e5
+			2010 < eof exchange=e5
+			2011 > req 6 bytes=80 exchange=e6
+			2012 < res 6 bytes=90 exchange=e6
+			later`, `
+			6 > req 4 bytes=80 exchange=e4
+			9 < res 4 bytes=90 exchange=e4
+			11 > req 5 bytes=80 exchange=e5
+			2013 > req 6 bytes=80 exchange=e6
+			2014 < res 6 bytes=90 exchange=e6
+			5000 < res 5 bytes=900 exchange=e5
+			later`).says("the stream ended 2,000 ms after the request"),
+		proof(diagnose.ClosedByClient, "over HTTP, the client closed the stream of its own exchange", `
+			10 > req 5 bytes=80 exchange=e5
+			500 > eof exchange=e5
+			later`, `
+			11 > req 5 bytes=80 exchange=e5
+			12 > enter 5
+			later`),
 		proof(diagnose.Contamination, "12 B of text glued in front of the lost 400 B", `
 			10 > req 5 bytes=80
 			14 < bad bytes=412 raw=Listening...{"jsonrpc":

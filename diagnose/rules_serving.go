@@ -9,10 +9,12 @@ import (
 	"mcpdiag/ingest/frame"
 )
 
-// nested finds the server's own request that was sent from within this call's handler and never answered.
+// nested finds the server's own request that was sent from within this call's handler and never answered. A handler that left
+// only when the call was cancelled had waited until then.
 func (s *scene) nested() *Call {
 	h := s.c.Served
-	if s.c.Leaf != NeverWritten || s.c.Requester != frame.Client || h.Line(ingest.Enter) == 0 || h.Line(ingest.Exit) != 0 {
+	exit, cancel := h.Line(ingest.Exit), h.Line(ingest.Cancel)
+	if s.c.Leaf != NeverWritten || s.c.Requester != frame.Client || h.Line(ingest.Enter) == 0 || exit != 0 && (cancel == 0 || exit < cancel) {
 		return nil
 	}
 	for _, c := range s.around().reverse {
@@ -169,10 +171,9 @@ func (s *scene) goneQuiet() *Cause {
 	if !s.c.Sent.OK() {
 		return nil
 	}
-	st, served := s.c.Sent.Stretch(), s.c.Served.Stretch()
-	k := dirIndex(s.c.answerDir())
-	eof := st.EOF[k]
-	d, ok := st.EOFAt[k].Sub(s.c.Sent.At(ingest.Request))
+	served := s.c.Served.Stretch()
+	eof, at := s.c.Sent.ended(dirIndex(s.c.answerDir()))
+	d, ok := at.Sub(s.c.Sent.At(ingest.Request))
 	last := max(s.c.Served.Line(ingest.Request), s.c.Served.Line(ingest.Enter))
 	if eof < s.c.Sent.Line(ingest.Request) || eof == 0 || s.c.Sent.Line(ingest.Cancel) != 0 || !ok || d > 5*time.Second || served.Last > last {
 		return nil

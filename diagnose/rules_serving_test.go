@@ -177,6 +177,10 @@ func nestedCases() []*ruleCase {
 			readBack+"later", "15 < req 0 method=sampling/createMessage bytes=300\nlater").of(frame.Server, "0"),
 
 		proof(diagnose.CircularWait, "the client read the inner request and sends nothing while it waits", asked+readBack+gaveUp, within).says("each holds the other's"),
+		proof(diagnose.CircularWait, "the handler leaves when the call is cancelled, and had waited until then", asked+readBack+gaveUp,
+			within+"60011 > cancel 5\n60012 > exit 5"),
+		miss(diagnose.CircularWait, "the handler had left before the cancel", "none_can_be_told slow_write", asked+readBack+gaveUp,
+			within+"50 > exit 5\n60011 > cancel 5"),
 		proof(diagnose.CircularWait, "the inner call is told the same", asked+readBack+gaveUp, within).of(frame.Server, "0"),
 		miss(diagnose.CircularWait, "the client asked something else after it: it is not stuck", "reverse_request_unanswered",
 			asked+readBack+"30 > req 6 bytes=80\n40 < res 6 bytes=400\n"+gaveUp, within+"31 > req 6 bytes=80\n39 < res 6 bytes=400"),

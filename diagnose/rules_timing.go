@@ -157,13 +157,13 @@ func closedByClient(s *scene) *Cause {
 	if !s.c.Stalled || !s.c.Sent.OK() || s.c.Leaf == AgentLevel || s.c.Sent.Line(ingest.Cancel) != 0 {
 		return nil
 	}
-	st := s.c.Sent.Stretch()
 	k := dirIndex(s.c.requestDir())
-	own, peer := st.EOF[k], st.EOF[1-k]
+	own, at := s.c.Sent.ended(k)
+	peer, _ := s.c.Sent.ended(1 - k)
 	if own == 0 || own < s.c.Sent.Line(ingest.Request) || (peer != 0 && peer < own) || s.c.Sent.Has(ingest.Refused) {
 		return nil
 	}
-	d, ok := st.EOFAt[k].Sub(s.c.Sent.At(ingest.Request))
+	d, ok := at.Sub(s.c.Sent.At(ingest.Request))
 	say := func() string {
 		text := fmt.Sprintf("%s: the requester closed its own side", Cite(s.c.Sent.Log, own))
 		if ok {

@@ -348,4 +348,13 @@ func (s *scene) servedStretch() (*ingest.Stretch, *ingest.Log) {
 	return nil, l
 }
 
+// ended is where the stream in a direction ended, and when: over HTTP the call's own one, else the session's. 0 when it did not.
+func (h Half) ended(k int) (line uint32, at frame.Instant) {
+	if f := h.Fact(); f.Ended[k] != 0 {
+		return f.Ended[k], f.EndedAt[k]
+	}
+	st := h.Stretch()
+	return st.EOF[k], st.EOFAt[k]
+}
+
 func dirIndex(d frame.Dir) int { return int(d - frame.C2S) }

@@ -167,6 +167,9 @@ func (l *folder) sole(s *Stretch, f *frame.Frame, by frame.Side) (uint32, bool) 
 		if i, ok := l.exchange[exchangeOf(f)]; ok {
 			return i, true
 		}
+		if l.exchanges { // it would be there: what was refused is no request
+			return 0, false
+		}
 	}
 	return l.soleOpen(s, by)
 }

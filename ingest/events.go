@@ -180,8 +180,17 @@ func (l *folder) invalid(s *Stretch, f *frame.Frame) {
 	}
 }
 
-// eof ends one direction. Answers may follow it, so it cuts nothing.
+// eof ends one direction. Answers may follow it, so it cuts nothing. Over HTTP it ends the stream of one exchange, which is the
+// business of the calls in it alone.
 func (l *folder) eof(s *Stretch, f *frame.Frame) {
+	if f.More != nil && len(f.More.Exchange) > 0 {
+		if i, ok := l.exchange[exchangeOf(f)]; ok && l.outstanding(i) {
+			fact := l.fact(i)
+			fact.Ended[f.Dir-frame.C2S], fact.EndedAt[f.Dir-frame.C2S] = f.Line, f.At
+		}
+		l.mark(s, f)
+		return
+	}
 	if d := f.Dir - frame.C2S; s.EOF[d] == 0 {
 		s.EOF[d], s.EOFAt[d] = f.Line, f.At
 	}

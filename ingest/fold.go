@@ -20,6 +20,7 @@ type folder struct {
 	writers             map[string]*writer
 	exchange            map[string]uint32 // open halves by HTTP exchange
 	via                 map[uint32]string // and their exchanges
+	exchanges           bool              // requests name their exchange
 }
 
 // raceWindow is how far before its request an answer may stand and still be its answer: two writers race by microseconds,
@@ -183,6 +184,7 @@ func (l *folder) requestFacts(s *Stretch, before, i uint32, h *Half, f *frame.Fr
 		}
 		if key := exchangeOf(f); key != "" {
 			l.exchange[key] = i
+			l.exchanges = l.exchanges || len(f.More.Exchange) > 0
 			l.via[i] = key
 		}
 	}

@@ -68,7 +68,7 @@ func OpenByDesign(method string) bool {
 func (l *Log) Young(i uint32, patience time.Duration) bool {
 	h := l.Half(i)
 	s := l.Stretches[h.Stretch]
-	if h.Flags&Closed != 0 || s.EOF != [2]uint32{} {
+	if h.Flags&Closed != 0 || s.EOF != [2]uint32{} || l.Fact(i).Ended != [2]uint32{} {
 		return false
 	}
 	age, ok := l.last.Sub(l.At(i, Request))

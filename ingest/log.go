@@ -147,8 +147,10 @@ type Fact struct {
 	QuietEnd                        int64         // half of the request that ended the silence; -1 when none did
 	QuietLine                       uint32        // the line that ended it
 	ResultType                      string
-	LostLine                        uint32 // an answer without its id passed here
-	HandlerAmbiguous                bool   // handler events were there that could be another call's
+	LostLine                        uint32    // an answer without its id passed here
+	Ended                           [2]uint32 // by direction: where its own stream ended, over HTTP, while it was outstanding
+	EndedAt                         [2]frame.Instant
+	HandlerAmbiguous                bool // handler events were there that could be another call's
 	State                           string
 }
 

@@ -22,6 +22,8 @@ func TestConnectionCuts(t *testing.T) {
 		{"open", frame.Server, "0 - open\n0 > req 1\n9 - open\n10 > req 1\n11 < res 1", "1/1#1 request:2 closed; 2/1#1 request:4 answer:5", ""},
 		{"conn", frame.Server, "0 > req 1 conn=a\n10 > req 1 conn=b\n50 < res 1 conn=b\n60 < res 1 conn=a",
 			"1/1#1 request:1 answer:4; 2/1#1 request:2 answer:3", ""},
+		{"conn of HTTP exchanges", frame.Server, "0 > req 1 conn=a exchange=e1\n10 > req 2 conn=b exchange=e2\n50 < res 2 conn=b exchange=e2\n60 < res 1 conn=a exchange=e1",
+			"1#1 request:1 answer:4; 2#1 request:2 answer:3", ""},
 		{"pid", frame.Server, "0 > req 1 pid=71\n10 > req 1 pid=72\n11 < res 1 pid=72", "1/1#1 request:1; 2/1#1 request:2 answer:3", ""},
 		{"ids that start again after an eof", frame.Client, "0 > req 1\n1 < res 1\n2 > req 2\n9 < eof\n20 > req 1\n21 > req 2\n22 < res 2",
 			"1/1#1 request:1 answer:2; 1/2#1 request:3 closed; 2/1#1 request:5; 2/2#1 request:6 answer:7", ""},

@@ -38,9 +38,14 @@ func (l *folder) stretch(f *frame.Frame) *Stretch {
 	return s
 }
 
+// connection names the connection of a record without a session. One client's HTTP exchanges travel on any number of
+// connections, and through a proxy on others, so that there a conn says nothing about who speaks.
 func connection(f *frame.Frame) string {
 	if f.More == nil || (f.More.Conn == nil && f.More.PID == nil) {
 		return ""
+	}
+	if len(f.More.Exchange) > 0 {
+		return "\x00" + string(f.More.PID)
 	}
 	return string(f.More.Conn) + "\x00" + string(f.More.PID)
 }
@@ -215,7 +220,7 @@ func (l *folder) writer(f *frame.Frame) {
 	if f.Kind == frame.Gap || f.More == nil || !f.More.HasSeq {
 		return
 	}
-	key := string(f.More.PID) + "\x00" + string(f.More.Conn)
+	key := writerOf(f.More)
 	w := l.writers[key]
 	seq := f.More.Seq
 	switch {
@@ -232,6 +237,18 @@ func (l *folder) writer(f *frame.Frame) {
 	default:
 		w.seq = seq
 	}
+}
+
+// writerOf names who numbers a record: the owner of the monotonic clock, else the process, or the connection where a writer
+// has one for itself. One that records HTTP exchanges sees many connections.
+func writerOf(m *frame.More) string {
+	switch {
+	case len(m.Clock) > 0:
+		return string(m.Clock)
+	case len(m.Exchange) > 0:
+		return string(m.PID) + "\x00"
+	}
+	return string(m.PID) + "\x00" + string(m.Conn)
 }
 
 func (w *writer) fill(seq int64) {

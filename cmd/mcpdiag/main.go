@@ -94,6 +94,6 @@ func newRoot(e *env) *cobra.Command {
 	root.SetErr(e.stderr)
 	root.AddCommand(newJoin(e), newThreshold(e), newStages(e), newDeadlines(e), newFrames(e), newSQL(e), newFormats(e), newDemo(e))
 	root.AddCommand(newAudit(e), newTools(e))
-	root.AddCommand(newTee(e), newCost(e))
+	root.AddCommand(newTee(e), newProxy(e), newCost(e))
 	return root
 }

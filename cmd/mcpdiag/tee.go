@@ -12,3 +12,5 @@ func tapEnv(e *env) *tapcmd.Env {
 }
 
 func newTee(e *env) *cobra.Command { return tapcmd.NewTee(tapEnv(e)) }
+
+func newProxy(e *env) *cobra.Command { return tapcmd.NewProxy(tapEnv(e)) }

@@ -30,7 +30,7 @@ func newRoot(e *tapcmd.Env) *cobra.Command {
 		SilenceErrors: true,
 		Version:       build.Version(),
 	}
-	root.AddCommand(tapcmd.NewTee(e))
+	root.AddCommand(tapcmd.NewTee(e), tapcmd.NewProxy(e))
 	return root
 }
 

@@ -13,5 +13,9 @@
 // Tee runs a stdio server with a Recorder between it and its client. Decode and Framer turn bytes into events for whoever
 // forwards them otherwise.
 //
+// HTTP is the same for Streamable HTTP: as middleware of a server, as the RoundTripper of a client, and as the reverse proxy
+// between two. A copy of each body is read beside the traffic, up to a bound; the traffic waits for nothing. The sub-packages
+// gosdk and mcpgo add what only the inside of a program on those SDKs can see: when a handler was entered and left.
+//
 // The package knows the frame and nothing else: no DuckDB, no command line.
 package tap

@@ -1,0 +1,182 @@
+package tap
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"mcpdiag/ingest/frame"
+)
+
+// TestProxyFlushes checks that an event is at the client before the next one exists.
+func TestProxyFlushes(t *testing.T) {
+	next := make(chan struct{})
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		write(200, media("text/event-stream"), "data: "+tick+"\n\n")(w, r)
+		<-next
+		io.WriteString(w, "data: "+reply+"\n\n")
+	}))
+	defer backend.Close()
+	upstream, _ := url.Parse(backend.URL)
+	l := newLogged(t, frame.Server)
+	front := httptest.NewServer((&HTTP{Recorder: l.Recorder}).Proxy(upstream, Guard{}))
+	defer front.Close()
+	c := exchangeCase{body: ask}
+	response, err := client().Do(c.request(front.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	r := bufio.NewReader(response.Body)
+	if line, err := r.ReadString('\n'); err != nil || !strings.Contains(line, "progress") {
+		t.Fatal(line, err)
+	}
+	close(next)
+	if rest, err := io.ReadAll(r); err != nil || !strings.Contains(string(rest), `"id":1`) {
+		t.Fatal(string(rest), err)
+	}
+}
+
+// TestProxyPassesHeads compares what the upstream sees, directly and through the proxy.
+func TestProxyPassesHeads(t *testing.T) {
+	var seen []string
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		r.Header.Del("Connection")
+		seen = append(seen, fmt.Sprint(r.Method, r.Host, r.URL.String(), r.Header, r.ContentLength, r.TransferEncoding))
+		w.Header().Set("Trailer", "X-Sum")
+		w.Header().Set("Location", "http://elsewhere.test/")
+		w.Header()["X-Two"] = []string{"a", "b"}
+		w.WriteHeader(http.StatusFound)
+		io.WriteString(w, "moved")
+		w.Header().Set("X-Sum", "7")
+	}))
+	defer backend.Close()
+	upstream, _ := url.Parse(backend.URL)
+	l := newLogged(t, frame.Server)
+	front := httptest.NewServer((&HTTP{Recorder: l.Recorder}).Proxy(upstream, Guard{Hosts: []string{"mcp.example"}}))
+	defer front.Close()
+	var heads []string
+	for _, base := range []string{backend.URL, front.URL} {
+		r, _ := http.NewRequest("POST", base+"/mcp?a=1;b&%zz", strings.NewReader(ask))
+		r.Host = "mcp.example"
+		r.Header["X-Custom"] = []string{"1", "2"}
+		r.Header.Set("X-Forwarded-For", "10.0.0.1")
+		r.Header.Set("Forwarded", "for=10.0.0.1")
+		r.Header.Set("User-Agent", "t/1")
+		response, err := client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.Copy(io.Discard, response.Body)
+		response.Header.Del("Date")
+		heads = append(heads, fmt.Sprint(response.StatusCode, response.Header, response.Trailer))
+	}
+	if seen[0] != seen[1] {
+		t.Errorf("the upstream sees\n%s\nand through the proxy\n%s", seen[0], seen[1])
+	}
+	if heads[0] != heads[1] || !strings.Contains(heads[0], "X-Sum:[7]") {
+		t.Errorf("the client sees\n%s\nand through the proxy\n%s", heads[0], heads[1])
+	}
+}
+
+func TestProxyPaths(t *testing.T) {
+	var path string
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { path = r.URL.EscapedPath() }))
+	defer backend.Close()
+	for _, c := range []struct{ upstream, sent, want string }{
+		{"", "/mcp", "/mcp"}, {"/", "/", "/"}, {"/mcp", "/", "/mcp"}, {"/mcp", "/mcp", "/mcp"}, {"/mcp", "/mcp/x", "/mcp/x"},
+		{"/mcp/", "/x%2Fy", "/mcp/x%2Fy"}, {"/api", "/mcp", "/api/mcp"},
+	} {
+		upstream, _ := url.Parse(backend.URL + c.upstream)
+		l := newLogged(t, frame.Server)
+		front := httptest.NewServer((&HTTP{Recorder: l.Recorder}).Proxy(upstream, Guard{}))
+		if _, _, err := fetch(t, client(), (&exchangeCase{body: ask}).request(front.URL+c.sent)); err != nil || path != c.want {
+			t.Errorf("%s through %s reaches %s, want %s (%v)", c.sent, c.upstream, path, c.want, err)
+		}
+		front.Close()
+	}
+}
+
+func TestGuard(t *testing.T) {
+	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) })
+	for _, c := range []struct {
+		host, origin string
+		guard        Guard
+		status       int
+	}{
+		{"127.0.0.1:8080", "", Guard{}, 200}, {"localhost", "", Guard{}, 200}, {"[::1]:80", "", Guard{}, 200}, {"LOCALHOST:1", "http://localhost:3000", Guard{}, 200},
+		{"evil.example", "", Guard{}, 403}, {"evil.example:8080", "http://localhost", Guard{}, 403}, {"127.0.0.1.evil.example", "", Guard{}, 403}, {"", "", Guard{}, 403},
+		{"localhost", "http://evil.example", Guard{}, 403}, {"localhost", "null", Guard{}, 403}, {"localhost", "file://localhost", Guard{}, 403},
+		{"mcp.example:80", "", Guard{Hosts: []string{"mcp.example"}}, 200}, {"mcp.example:81", "", Guard{Hosts: []string{"mcp.example:80"}}, 403},
+		{"localhost", "https://app.example", Guard{Origins: []string{"https://app.example"}}, 200}, {"x.example", "https://y.example", Guard{Hosts: []string{"*"}, Origins: []string{"*"}}, 200},
+	} {
+		r := httptest.NewRequest("POST", "/", nil)
+		r.Host = c.host
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		w := httptest.NewRecorder()
+		c.guard.Handler(ok).ServeHTTP(w, r)
+		if w.Code != c.status {
+			t.Errorf("Host %q, Origin %q, %+v: %d, want %d", c.host, c.origin, c.guard, w.Code, c.status)
+		}
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	dead, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	upstream, _ := url.Parse("http://" + dead.Addr().String())
+	dead.Close()
+	l := newLogged(t, frame.Server)
+	front := httptest.NewServer((&HTTP{Recorder: l.Recorder}).Proxy(upstream, Guard{}))
+	c := exchangeCase{body: ask, log: []string{asked, "s2c invalid status=502 bytes=43"}}
+	if status, _, err := fetch(t, client(), c.request(front.URL)); err != nil || status != 502 {
+		t.Errorf("%d, %v", status, err)
+	}
+	front.Close()
+	c.check(t, l)
+}
+
+func TestServeProxyEnds(t *testing.T) {
+	backend := httptest.NewServer(http.HandlerFunc(write(200, media("application/json"), reply)))
+	defer backend.Close()
+	upstream, _ := url.Parse(backend.URL)
+	l := newLogged(t, frame.Server)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ended := make(chan error)
+	go func() { ended <- (&HTTP{Recorder: l.Recorder}).ServeProxy(ctx, listener, upstream, Guard{}) }()
+	c := exchangeCase{body: ask, log: []string{asked, "s2c response 1 status=200 bytes=36"}}
+	if _, _, err := fetch(t, client(), c.request("http://"+listener.Addr().String())); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	c.check(t, l)
+}
+
+func TestParseUpstream(t *testing.T) {
+	for s, ok := range map[string]bool{"http://h:1/mcp": true, "https://h": true, "h:1": false, "ftp://h": false, "http://": false, "http://u:p@h": false, "://": false} {
+		_, err := ParseUpstream(s)
+		if (err == nil) != ok || err != nil && strings.Contains(err.Error(), "u:p") {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+}
