@@ -114,7 +114,23 @@ func pipeline(ctx context.Context, spans *spanner, first *job, more bool, d *dia
 		}
 		free <- j
 	}
-	return <-failed
+	if err := <-failed; err != nil {
+		return err
+	}
+	return finish(r, fold)
+}
+
+// finish folds what a reader held back: the last record of several lines, or a whole document.
+func finish(r dialect.Reader, fold func(*job) error) error {
+	f, ok := r.(dialect.Finisher)
+	if !ok {
+		return nil
+	}
+	j := &job{}
+	if f.Finish(&j.batch); len(j.batch.Frames) == 0 && len(j.batch.Bad) == 0 {
+		return nil
+	}
+	return fold(j)
 }
 
 // feed reads spans into free jobs and queues them, until the source ends or the context does.

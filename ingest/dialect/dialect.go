@@ -23,10 +23,19 @@ const (
 	Sizes
 	Times
 	IDs
+	Large      // frames of any size
+	Flying     // calls that have not ended
 	Everything = 1<<iota - 1
 )
 
-var seesNames = []string{"requests", "responses", "handler events", "unparsed lines", "stream ends", "sizes", "times", "ids"}
+var seesNames = []string{"requests", "responses", "handler events", "unparsed lines", "stream ends", "sizes", "times", "ids",
+	"large frames", "calls that have not ended"}
+
+// EveryRequest reports whether a request that crossed is there: only then does its absence say something.
+func (s Sees) EveryRequest() bool { return s&(Requests|Large|Flying) == Requests|Large|Flying }
+
+// EveryAnswer reports whether an answer that crossed is there.
+func (s Sees) EveryAnswer() bool { return s&(Responses|Large) == Responses|Large }
 
 // Missing names what a log with these flags cannot show, in a fixed order.
 func (s Sees) Missing() []string {
@@ -44,13 +53,22 @@ type Dialect struct {
 	Name    string
 	Writer  string // who writes such logs
 	Vantage string // where the writer stands
+	Moment  string // which moment of a frame's life its line marks; "" when it varies or is not known
+	Source  string // what the reading rests on: "" a sample, else "from description"
+	Knob    string // what to turn so that such a log shows frames, when it shows none
 	Sees    Sees
 	Side    frame.Side // whose log it is when neither the command line nor a record says; NoSide when the dialect does not tell
 	Clock   bool       // times are of one monotonic or zone-less clock: good within the file only
 	Ordered bool       // a line's reading depends on the lines before it, so one reader takes the whole log
+	Carried bool       // its lines may be wrapped in carriers (carriers.go), which are peeled off first
 
 	// Match reports whether the line, trimmed, is of this dialect beyond doubt.
 	Match func(line []byte) bool
+	// Weight is what a line that Match claims counts in detection; nil is 1 for each. A host's log holds the lines of its
+	// server's too, so a host's frames weigh most.
+	Weight func(line []byte) int
+	// Whole reports whether a log that starts like this is one document of this dialect; nil when it is lines.
+	Whole func(head []byte) bool
 	// New makes a reader.
 	New func() Reader
 }
@@ -60,6 +78,13 @@ type Reader interface {
 	// Read reads whole lines (LF ends a line; the last of a log may lack it), appends to b what they say, and adds their
 	// number to b.Lines. Frames and bad lines are numbered from 1 within the span. Texts may point into span.
 	Read(span []byte, b *Batch)
+}
+
+// Finisher is a Reader that holds something back until it has seen more: a record of several lines, a whole document.
+type Finisher interface {
+	Reader
+	// Finish appends what is held back, at the end of the log. Lines are numbered as if they followed the last span.
+	Finish(b *Batch)
 }
 
 // Batch is what a span of lines says.
@@ -88,7 +113,16 @@ const PrefixLen = 80
 
 // Table lists the dialects; among equals the first wins.
 func Table() []*Dialect {
-	return []*Dialect{native(), teeMCP(), textTrace(), jsonl(), wire()}
+	table := []*Dialect{native(), teeMCP(), textTrace()}
+	for _, rows := range [...][]*Dialect{hosts(), libraries(), middleBoxes(), recorders(), neighbours(), frameless(), {jsonl(), wire()}} {
+		for _, d := range rows {
+			if d.Carried {
+				d = d.behindCarriers()
+			}
+			table = append(table, d)
+		}
+	}
+	return table
 }
 
 // ByName finds a dialect by its name.
@@ -107,29 +141,84 @@ const detectLines = 200
 // Detect picks the dialect that claims most of the lines at a log's head and tail. When none claims any it is the native
 // one, whose reasons for refusing the lines then say what was expected.
 func Detect(head, tail []byte) *Dialect {
-	var sample [][]byte
-	for _, part := range [][]byte{head, tail} {
-		n := 0
-		eachLine(part, func(_ uint32, line []byte, _ int) {
-			if n++; n <= detectLines {
-				sample = append(sample, line)
-			}
-		})
-	}
 	table := Table()
-	best, most := table[0], 0
 	for _, d := range table {
-		claimed := 0
-		for _, line := range sample {
-			if d.Match(line) {
-				claimed++
-			}
+		if d.Whole != nil && d.Whole(head) {
+			return d
 		}
+	}
+	sample := append(firstLines(head), lastLines(tail)...)
+	best, most, behind := table[0], 0, false
+	for _, d := range table {
+		claimed, peeled := d.claims(sample)
 		if claimed > most {
-			best, most = d, claimed
+			best, most, behind = d, claimed, peeled
 		}
+	}
+	if behind && !best.Carried {
+		best = best.behindCarriers()
 	}
 	return best
+}
+
+// claims weighs the lines of a sample that the dialect claims. peeled is true when it takes the carriers off some first.
+func (d *Dialect) claims(sample []sampleLine) (weight int, peeled bool) {
+	weigh := func(line []byte) int {
+		switch {
+		case len(line) == 0 || !d.Match(line):
+			return 0
+		case d.Weight != nil:
+			return d.Weight(line)
+		}
+		return 1
+	}
+	for _, s := range sample {
+		if n := weigh(s.line); n > 0 {
+			weight += n
+		} else if s.inner != nil {
+			n := weigh(s.inner)
+			weight, peeled = weight+n, peeled || n > 0
+		}
+	}
+	return weight, peeled
+}
+
+// sampleLine is a line as it stands, and what is in it when carriers are around it; nil when there are none.
+type sampleLine struct{ line, inner []byte }
+
+func firstLines(part []byte) []sampleLine {
+	var sample []sampleLine
+	for n := 0; len(part) > 0 && n < detectLines; {
+		var line []byte
+		line, part = cutLine(part)
+		if line, _ = trimLine(line); len(line) > 0 {
+			n++
+			sample = append(sample, newSampleLine(line))
+		}
+	}
+	return sample
+}
+
+func lastLines(part []byte) []sampleLine {
+	var sample []sampleLine
+	for n := 0; len(part) > 0 && n < detectLines; {
+		part = bytes.TrimSuffix(part, []byte{'\n'})
+		begin := bytes.LastIndexByte(part, '\n') + 1
+		line, _ := trimLine(part[begin:])
+		part = part[:begin]
+		if len(line) > 0 {
+			n++
+			sample = append(sample, newSampleLine(line))
+		}
+	}
+	return sample
+}
+
+func newSampleLine(line []byte) sampleLine {
+	if inner := peelAll(line); len(inner) < len(line) {
+		return sampleLine{line, inner}
+	}
+	return sampleLine{line, nil}
 }
 
 // eachLine calls f with each line of span that is not blank, its number and the number of NUL bytes that stood in front of
