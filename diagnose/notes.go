@@ -16,6 +16,16 @@ func (d *Diagnosis) NotesOf(c *Call) []string {
 	if c.Sent.OK() && c.Sent.Line(ingest.Request) == 0 {
 		say("request line missing in %s: the log started after it was sent", c.Sent.Log.Path)
 	}
+	if c.Served.OK() && c.Sent.OK() && c.ByOrder() {
+		say("a log tells no ids: the two halves were paired by tool and order. That is likely where both logs show all calls, and no proof")
+	}
+	if c.Sent.OK() && (c.Sent.Line(ingest.Enter) != 0 || c.Sent.Line(ingest.Exit) != 0) {
+		say("the %s's own words stand in %s (%s): they prove that the request arrived", c.Requester.Peer(), c.Sent.Log.Path,
+			Cite(c.Sent.Log, max(c.Sent.Line(ingest.Enter), c.Sent.Line(ingest.Exit))))
+	}
+	if h := c.any(); h.OK() && h.Line(ingest.Request) != 0 && c.Outcome() == ingest.StillOpen && !h.Has(ingest.Closed) {
+		say("the log ends here: %s has no record after %s, and the answer may follow", h.Log.Path, Cite(h.Log, h.Log.LastLine))
+	}
 	for _, l := range d.Logs {
 		if n := len(l.BadLines); n > 0 && d.restsOnAbsence(c, l) {
 			say("the verdict rests on lines that are not in %s, of which %s cannot be read", l.Path, plural(n, "line"))

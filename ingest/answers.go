@@ -11,7 +11,7 @@ func (l *folder) answer(s *Stretch, f *frame.Frame) {
 	if by != l.Side {
 		l.spoke(s, f, -1)
 	}
-	if !f.ID.Known() {
+	if !f.ID.Known() && !number(f) {
 		l.nameless(s, f, by)
 		return
 	}
@@ -44,6 +44,10 @@ func (l *folder) answered(s *Stretch, by frame.Side, f *frame.Frame) (uint32, bo
 // close ends half i with its answer.
 func (l *folder) close(s *Stretch, i uint32, f *frame.Frame) {
 	h := l.arena.at(i)
+	if l.acknowledges(h, i, f) {
+		l.acknowledge(s, h, i, f)
+		return
+	}
 	h.bytes[Answer] = clampBytes(f.Bytes)
 	l.set(i, Answer, f)
 	if f.Kind == frame.Error {

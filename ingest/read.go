@@ -22,8 +22,11 @@ type Set struct {
 
 // Options say how to read.
 type Options struct {
-	Dialect  string        // by name; "" detects
-	Quiet    time.Duration // silence after an answer that is worth a mention
+	Dialect  string         // by name; "" detects
+	Server   string         // only what is told of the server of this name, in a log of several
+	Date     time.Time      // the day that times without a date are of
+	Zone     *time.Location // the zone that times without one are of
+	Quiet    time.Duration  // silence after an answer that is worth a mention
 	Stdin    io.Reader
 	Progress func(bytes int) // called with the bytes read since the last call; may be nil
 	Cores    chan struct{}   // shared by reads that run at once: its room is the number of cores to use; nil is all
@@ -72,6 +75,9 @@ type reader struct {
 	streamCut string
 	copies    [3]*copies // by side
 	guessed   bool       // no record and no user told the side
+	twins     twins
+	twinCount int
+	twinLine  uint32
 }
 
 // take folds one batch.
@@ -85,6 +91,12 @@ func (r *reader) take(d *dialect.Dialect, j *job) error {
 	for k := range j.batch.Frames {
 		f := &j.batch.Frames[k]
 		f.Line += r.lines
+		if r.options.placed() {
+			r.options.place(f)
+		}
+		if f.More != nil && r.passes(f) {
+			continue
+		}
 		r.route(f).fold(f)
 	}
 	r.warnings.Add(&j.batch.Warnings)
@@ -181,6 +193,7 @@ func (r *reader) log(l *folder) *Log {
 	l.Path, l.files, l.Lines = strings.Join(paths, ", "), r.files, r.lines
 	l.BadLines, l.Bad, l.Reasons, l.Warnings = r.badLines, r.bad, r.reasons, r.warnings
 	l.CutTail, l.StreamCut, l.SideGuessed = r.cutTail, r.streamCut, r.guessed
+	l.Twins, l.TwinLine = r.twinCount, r.twinLine
 	for _, line := range r.holes {
 		l.note("hole", line, -1)
 		l.Gaps++

@@ -93,14 +93,20 @@ func isMeta(line []byte) bool {
 // desktop reads the lines. It remembers per server what it has said already: the ends of a transport are told many times.
 type desktop struct {
 	over    map[string]map[frame.Dir]bool
+	last    []byte // the server of the line before: what it writes to its standard error stands without a name
 	spliced spliced
 }
 
 func (d *desktop) line(r *textReader, line []byte) {
 	at, server, twin, rest, ok := desktopHead(line)
 	if !ok {
-		r.stderr(&d.spliced, line, r.blank())
+		f := r.blank()
+		f.Extra().Conn = d.last
+		r.stderr(&d.spliced, line, f)
 		return
+	}
+	if string(server) != string(d.last) {
+		d.last = bytes.Clone(server)
 	}
 	f := r.blank()
 	f.At = at

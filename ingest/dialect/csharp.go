@@ -16,10 +16,10 @@ func csharp() *Dialect {
 		Name: "csharp", Writer: "C# SDK, console logger", Vantage: "the server (a client alike)", Moment: "answers: handed to the transport, before the write",
 		Knob: "set the level of ModelContextProtocol to Trace for messages, Information for handlers",
 		Sees: Everything &^ (BadLines | Times | Ends), Ordered: true, Carried: true, Side: frame.Server,
-		Match: func(line []byte) bool {
+		Match: prose(func(line []byte) bool {
 			return bytes.Contains(line, []byte("ModelContextProtocol.")) || bytes.Contains(line, []byte(" transport received message. Message: '")) ||
 				bytes.Contains(line, []byte(" transport sending message. Message: '")) || bytes.Contains(line, []byte("' request handler "))
-		},
+		}),
 		Weight: weights(func(line []byte) bool { return bytes.Contains(line, []byte("essage. Message: '")) }, 4),
 		New:    text(func() grammar { return &dotnet{} }),
 	}

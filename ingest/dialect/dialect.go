@@ -38,10 +38,13 @@ func (s Sees) EveryRequest() bool { return s&(Requests|Large|Flying) == Requests
 func (s Sees) EveryAnswer() bool { return s&(Responses|Large) == Responses|Large }
 
 // Missing names what a log with these flags cannot show, in a fixed order.
-func (s Sees) Missing() []string {
+func (s Sees) Missing() []string { return (Everything &^ s).Shown() }
+
+// Shown names what it can show.
+func (s Sees) Shown() []string {
 	var names []string
 	for i, n := range seesNames {
-		if s>>i&1 == 0 {
+		if s>>i&1 != 0 {
 			names = append(names, n)
 		}
 	}

@@ -29,7 +29,7 @@ func frameless() []*Dialect {
 		rows = append(rows, &Dialect{
 			Name: k.name, Writer: k.writer, Vantage: "no frames", Knob: k.knob, Side: frame.Client, Ordered: true, Carried: true, Source: fromDescription,
 			Sees:   0,
-			Match:  func(line []byte) bool { return containsAny(line, k.words) },
+			Match:  prose(func(line []byte) bool { return containsAny(line, k.words) }),
 			Weight: func([]byte) int { return 1 },
 			New:    text(func() grammar { return wordless{} }),
 		})

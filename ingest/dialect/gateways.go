@@ -49,9 +49,9 @@ func agentGateway() *Dialect {
 	return &Dialect{
 		Name: "agentgateway", Writer: "agentgateway, request log", Vantage: "a gateway, one record an HTTP exchange; no ids", Moment: "the exchange ended",
 		Sees: atEnds, Ordered: true, Carried: true, Side: frame.Proxy,
-		Match: func(line []byte) bool {
+		Match: prose(func(line []byte) bool {
 			return bytes.Contains(line, []byte(" request gateway=")) && bytes.Contains(line, []byte(" http.status="))
-		},
+		}),
 		Weight: func([]byte) int { return 10 },
 		New:    text(func() grammar { return agentLog{} }),
 	}

@@ -16,7 +16,7 @@ func goose() *Dialect {
 		Name: "goose", Writer: "goose, logs/cli and logs/server", Vantage: "the agent's calls, before its MCP client",
 		Knob: "no calls in it; the log never shows frames: record with mcpdiag tee, or take the server's log",
 		Sees: eventsOnly, Side: frame.Client, Ordered: true, Carried: true,
-		Match:  func(line []byte) bool { return bytes.Contains(line, []byte(" dispatch_tool_call: ")) },
+		Match:  prose(func(line []byte) bool { return bytes.Contains(line, []byte(" dispatch_tool_call: ")) }),
 		Weight: func([]byte) int { return 2 },
 		New:    text(func() grammar { return &gooseLog{} }),
 	}

@@ -16,14 +16,14 @@ func javaSDK() *Dialect {
 		Name: "java-sdk", Writer: "java-sdk and Spring AI at DEBUG", Vantage: "either side, told by content", Moment: "before the send; after the read",
 		Knob: "set logging.level.io.modelcontextprotocol=DEBUG",
 		Sees: Everything &^ (Handlers | BadLines | Sizes | Ends), Ordered: true, Carried: true,
-		Match: func(line []byte) bool {
+		Match: prose(func(line []byte) bool {
 			for _, w := range javaWords {
 				if bytes.Contains(line, []byte(w.words)) {
 					return true
 				}
 			}
-			return bytes.Contains(line, []byte(" i.m.")) || bytes.Contains(line, []byte("io.modelcontextprotocol"))
-		},
+			return bytes.Contains(line, []byte(" i.m.")) || bytes.Contains(line, []byte(" io.modelcontextprotocol."))
+		}),
 		Weight: weights(func(line []byte) bool { return bytes.Contains(line, []byte("JSONRPC")) }, 10),
 		New:    text(func() grammar { return &java{said: map[string]bool{}} }),
 	}

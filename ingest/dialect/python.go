@@ -19,7 +19,7 @@ func pythonSDK() *Dialect {
 		Name: "python-sdk", Writer: "python-sdk v1 and FastMCP: stderr, plain or Rich", Vantage: "the server's dispatch (over SSE at DEBUG its messages; a client's too)", Moment: "dispatch; answers are queued in memory, not written",
 		Knob: "python-sdk v2 logs no requests, and v1 needs level INFO (handlers) or DEBUG (messages over SSE): record with mcpdiag tee",
 		Sees: Handlers | Times | IDs | Large | Flying, Side: frame.Server, Clock: true, Ordered: true, Carried: true,
-		Match: func(line []byte) bool { return pythonWord(line) },
+		Match: prose(pythonWord),
 		Weight: weights(func(line []byte) bool {
 			return bytes.Contains(line, []byte("Received JSON: ")) || bytes.Contains(line, []byte("Sending message via SSE: ")) || bytes.Contains(line, []byte("client message: "))
 		}, 4),

@@ -15,7 +15,7 @@ func rmcp() *Dialect {
 		Name: "rmcp", Writer: "Rust SDK (rmcp), tracing at debug", Vantage: "the server's dispatch (a client's alike)", Moment: "dispatch; answers: the handler returned, before the write",
 		Knob: "set RUST_LOG=rmcp=debug",
 		Sees: Requests | Handlers | Times | IDs | Large | Flying, Side: frame.Server, Ordered: true, Carried: true,
-		Match: func(line []byte) bool { return bytes.Contains(line, rmcpMark) },
+		Match: prose(func(line []byte) bool { return bytes.Contains(line, rmcpMark) }),
 		Weight: weights(func(line []byte) bool {
 			return bytes.Contains(line, []byte("received request id=")) || bytes.Contains(line, []byte("received notification "))
 		}, 10),

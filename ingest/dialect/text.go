@@ -146,6 +146,13 @@ func (r *textReader) gaveUp(f frame.Frame, word string) {
 	r.add(f)
 }
 
+// prose makes a Match that looks for words leave alone what is a JSON object: it may quote anything.
+func prose(match func(line []byte) bool) func([]byte) bool {
+	return func(line []byte) bool {
+		return len(line) > 0 && line[0] != '{' && !bytes.HasPrefix(line, []byte("[{")) && match(line)
+	}
+}
+
 // stamp cuts the time off the front of a line, with the brackets around it and the space behind it.
 func stamp(line []byte) (at frame.Instant, rest []byte, ok bool) {
 	const date, longest = len("2006-01-02"), 40

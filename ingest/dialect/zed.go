@@ -15,9 +15,9 @@ func zed() *Dialect {
 		Name: "zed", Writer: "Zed, Zed.log", Vantage: "the client; only calls that it gave up",
 		Knob: "Zed.log shows no frames at its usual level, only calls that timed out: record with mcpdiag tee",
 		Sees: IDs | Times, Side: frame.Client, Ordered: true, Carried: true,
-		Match: func(line []byte) bool {
+		Match: prose(func(line []byte) bool {
 			return bytes.Contains(line, []byte("[context_server::")) || bytes.Contains(line, []byte("[project::context_server_store]"))
-		},
+		}),
 		Weight: func([]byte) int { return 2 },
 		New:    text(func() grammar { return zedLog{} }),
 	}
