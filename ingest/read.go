@@ -101,6 +101,9 @@ func (r *reader) take(d *dialect.Dialect, j *job) error {
 	}
 	r.warnings.Add(&j.batch.Warnings)
 	r.lines += j.batch.Lines
+	if j.batch.Lines == 0 { // what a reader held back to the end
+		return nil
+	}
 	r.cutTail = j.partial && len(r.badLines) > 0 && r.badLines[len(r.badLines)-1] == r.lines
 	if r.options.Progress != nil {
 		r.options.Progress(len(j.span))

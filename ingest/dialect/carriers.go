@@ -250,7 +250,7 @@ func (p *peeler) peel(span []byte) []byte {
 			out = append(make([]byte, 0, len(span)), span[:begin]...)
 		}
 		out = append(out, inner...)
-		if begin+len(line) < len(span) {
+		if begin+len(line) < len(span) || len(inner) == 0 { // a line that is blank now is still a line
 			out = append(out, '\n')
 		}
 	}

@@ -99,7 +99,7 @@ func (m *remote) whole(r *textReader, line []byte) bool {
 		_, body, _ = bracket(line)
 	}
 	whole := m.pretty.feed(body)
-	if whole == nil && m.pretty.open() {
+	if whole == nil && (m.pretty.open() || r.partial) {
 		return true
 	}
 	m.wants = false
@@ -116,11 +116,11 @@ func (m *remote) whole(r *textReader, line []byte) bool {
 	return whole != nil
 }
 
-// atEnd adds a request whose message the log's end cut off.
+// atEnd notes a request whose message the log's end cut off.
 func (m *remote) atEnd(r *textReader) {
 	if m.wants {
 		r.at(m.from, &m.held)
-		r.add(m.held)
+		r.b.refuse(m.held.Line, m.held.Method, 0, cutOff)
 	}
 }
 

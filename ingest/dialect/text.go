@@ -23,15 +23,17 @@ func text(g func() grammar) func() Reader {
 // textReader reads a log of text: it cuts lines, numbers what they say, and keeps what the dialects share.
 type textReader struct {
 	grammar
-	b     *Batch
-	n     uint32 // the line being read, within its span
-	begun uint32 // lines before the span
-	asked wireReader
-	calls idless
+	b       *Batch
+	n       uint32 // the line being read, within its span
+	begun   uint32 // lines before the span
+	partial bool   // the line has no end: it is the log's last, and may be cut anywhere
+	asked   wireReader
+	calls   idless
 }
 
 func (r *textReader) Read(span []byte, b *Batch) {
 	r.b, r.n = b, 0
+	unended := len(span) > 0 && span[len(span)-1] != '\n'
 	for len(span) > 0 {
 		r.n++
 		var line []byte
@@ -40,11 +42,38 @@ func (r *textReader) Read(span []byte, b *Batch) {
 			b.refuse(r.n, nil, len(line)-len(bare), frame.NoReason)
 			line = bare
 		}
+		r.partial = len(span) == 0 && unended
+		had := len(b.Frames)
 		r.grammar.line(r, bytes.TrimRight(line, " \t\r"))
+		if r.partial {
+			r.mistrust(line, had)
+		}
 	}
 	b.Lines += r.n
 	r.begun += r.n
 	r.b = nil
+}
+
+// lineEnds are what a line that is all there ends with, where it can be told at all.
+var lineEnds = []string{"}", ")", "]", " params", " result"}
+
+// mistrust takes back the frames of a line without its end, unless it looks whole: a cut 47 may have been 471, and a cut
+// "response" a "response error".
+func (r *textReader) mistrust(line []byte, had int) {
+	whole := false
+	for _, e := range lineEnds {
+		whole = whole || bytes.HasSuffix(line, []byte(e))
+	}
+	kept := r.b.Frames[:had]
+	for _, f := range r.b.Frames[had:] {
+		if lost := f.Trunc && f.ID == nil && (f.More == nil || f.More.Call == 0); f.Line != r.n || whole && !lost {
+			kept = append(kept, f)
+		}
+	}
+	if len(kept) < len(r.b.Frames) {
+		r.b.Frames = kept
+		r.bad(line, cutOff)
+	}
 }
 
 // Finish tells the grammar that the log ends, when it wants to know.
@@ -96,6 +125,9 @@ var cutMarks = []string{"... [truncated]", "…[truncated]", "[truncated]", "...
 
 // cut reads what is left of a message that its writer cut.
 func (r *textReader) cut(text []byte, f *frame.Frame) bool {
+	if r.partial && !bytes.HasSuffix(text, []byte("[truncated]")) { // it is the log that ends here, not the message
+		return false
+	}
 	for _, mark := range cutMarks {
 		if rest, ok := bytes.CutSuffix(text, []byte(mark)); ok {
 			text = rest
