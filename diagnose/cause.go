@@ -234,6 +234,9 @@ func (c *Call) whyHidden() string {
 		}
 		return fmt.Sprintf("%s cannot be read", Cite(c.Served.Log, line))
 	}
+	if l := c.Served.Log; l.Messages == 0 || !l.Dialect.Sees.EveryAnswer() {
+		return l.Dialect.Name + " does not log every answer"
+	}
 	return "it is incomplete, or a proxy answered by itself"
 }
 
@@ -252,6 +255,8 @@ func (d *Diagnosis) nothing(c *Call) string {
 		return fmt.Sprintf("there is no log of the %s to say whether the request arrived", c.Requester.Peer())
 	case c.Reason == LogIncomplete && !c.Sent.OK():
 		return fmt.Sprintf("served (%s), but the requester's log does not show it: it started later, was rotated, or is another client's", c.FirstLine())
+	case c.Reason == LogIncomplete && !c.Served.OK() && !d.Log(c.Requester.Peer()).Dialect.Sees.EveryRequest():
+		return fmt.Sprintf("answered (%s); the responder's log does not show every call (%s)", Cite(c.Sent.Log, c.Sent.Line(ingest.Answer)), d.Log(c.Requester.Peer()).Dialect.Name)
 	case c.Reason == LogIncomplete && !c.Served.OK():
 		return fmt.Sprintf("answered (%s), but the responder's log does not show the call: it started later, was rotated, or another replica or a proxy answered", Cite(c.Sent.Log, c.Sent.Line(ingest.Answer)))
 	case c.Reason == LogIncomplete:

@@ -45,7 +45,7 @@ func (d *Diagnosis) NotesOf(c *Call) []string {
 			say("clock stepped in %s: a difference came out negative and is no duration", h.Log.Path)
 		}
 	}
-	if c.Served.OK() && c.Served.Line(ingest.Enter) != 0 && c.Stages() == (Stages{}) && c.Leaf != NeverWritten {
+	if c.Served.OK() && c.Served.Line(ingest.Enter) != 0 && !c.Served.At(ingest.Enter).Known() && c.Stages() == (Stages{}) && c.Leaf != NeverWritten {
 		say("%s tells no times: the stages are unknown", c.Served.Log.Path)
 	}
 	return notes

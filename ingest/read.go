@@ -150,7 +150,11 @@ func (r *reader) only() frame.Side {
 			return side
 		}
 	}
-	if r.dialect.Side != frame.NoSide {
+	switch r.dialect.Side {
+	case frame.NoSide:
+	case frame.Proxy:
+		return frame.Server
+	default:
 		return r.dialect.Side
 	}
 	r.guessed = true

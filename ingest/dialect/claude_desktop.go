@@ -43,6 +43,9 @@ var (
 	fromServer = []byte("] Message from server: ")
 )
 
+// noMetadata stands behind most lines of mcp-server-NAME.log.
+var noMetadata = []byte(" { metadata: undefined }")
+
 // desktopHead reads `TIME [a] [b] `: one of the two is the level. A paste may have lost the first digit of the year.
 func desktopHead(line []byte) (at frame.Instant, server []byte, twin uint8, rest []byte, ok bool) {
 	if len(line) > 3 && line[3] == '-' {
@@ -122,7 +125,7 @@ func (d *desktop) line(r *textReader, line []byte) {
 		d.life(r, rest, f, server)
 	case len(body) > 0 && body[0] == '{':
 		d.speaks(server)
-		if !r.message(body, f, dir) {
+		if !r.message(bytes.TrimSuffix(body, noMetadata), f, dir) {
 			r.bad(line, frame.NotMessage)
 		}
 	default:

@@ -105,6 +105,11 @@ func (r *textReader) bad(line []byte, reason frame.Reason) { r.b.refuse(r.n, lin
 // is where the log says that it went; content decides over words where only one side may send it.
 func (r *textReader) message(body []byte, f frame.Frame, dir frame.Dir) bool {
 	text := bytes.TrimLeft(body, " ")
+	if len(text) > 0 && text[len(text)-1] == '}' && frame.DecodeMessage(text, &f) == frame.NoReason {
+		f.Bytes = int64(len(text)) + 1
+		r.directed(&f, dir)
+		return true
+	}
 	end, shape := frame.ScanObject(text)
 	switch {
 	case shape == frame.MessageObject || shape == frame.PlainObject:
