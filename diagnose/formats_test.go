@@ -40,6 +40,9 @@ func TestOneSidedFormats(t *testing.T) {
 			client 2 agent_level yyy answered
 			client 3 agent_level yyy answered
 			client 4 cannot_tell ??n open`,
+		"claude_desktop_duplicate_sessions": `
+			client 0 cannot_tell ??? open
+			client 0 cannot_tell ??? open`,
 		"claude_desktop_tail_both_files": `
 			client 6 cannot_tell ??n cancelled stalled`,
 		"claude_desktop_python_rich_traceback": `

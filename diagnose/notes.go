@@ -16,6 +16,11 @@ func (d *Diagnosis) NotesOf(c *Call) []string {
 	if c.Sent.OK() && c.Sent.Line(ingest.Request) == 0 {
 		say("request line missing in %s: the log started after it was sent", c.Sent.Log.Path)
 	}
+	if c.Served.OK() {
+		if what := gatewayWords[c.Served.Log.Status(c.Served.N)]; what != "" {
+			say("HTTP %d is the word of what stands in front of the server: %s (%s)", c.Served.Log.Status(c.Served.N), what, Cite(c.Served.Log, c.Served.Line(ingest.Answer)))
+		}
+	}
 	if c.Served.OK() && c.Sent.OK() && c.ByOrder() {
 		say("a log tells no ids: the two halves were paired by tool and order. That is likely where both logs show all calls, and no proof")
 	}
@@ -49,6 +54,12 @@ func (d *Diagnosis) NotesOf(c *Call) []string {
 		say("%s tells no times: the stages are unknown", c.Served.Log.Path)
 	}
 	return notes
+}
+
+// gatewayWords are the statuses that a gateway answers by itself.
+var gatewayWords = map[int]string{
+	499: "the client went away before the answer", 502: "it could not reach the server, or the connection broke", 503: "no server was there to take it",
+	504: "the server gave it no answer in time",
 }
 
 // restsOnAbsence reports whether the verdict says that something is not in log l.

@@ -394,7 +394,7 @@ func (p *printer) slow(d *diagnose.Diagnosis) {
 		if !took.OK {
 			took, who = c.Stages().Total, "took"
 		}
-		return fmt.Sprintf("%s %s", who, diagnose.Wait(took.D))
+		return fmt.Sprintf("%s %s", who, diagnose.Wait(took.D)) + p.marks(d.NotesOf(c))
 	})
 }
 
