@@ -7,19 +7,22 @@ import (
 )
 
 // A carrier is what some other program put around a log's lines: a container runtime, a journal, a pager, a paste. carriers
-// lists them; each takes itself off the front of a line and gives the rest, or nil when it is not there.
+// lists them; each takes itself off the front of a line and gives the rest, or nil when it is not there. One that is weak may
+// as well be the log's own, and goes only where the dialect knows the line without it and does not know it with it.
 var carriers = [...]struct {
 	name string
+	weak bool
 	peel func(line []byte, c *carried) []byte
 }{
-	{"terminal colours", peelColours},
-	{"Markdown fences", peelFence},
-	{"tail banners", peelBanner},
-	{"Markdown quotes", peelQuote},
-	{"docker compose", peelCompose},
-	{"kubectl and stern", peelPod},
-	{"journald", peelJournal},
-	{"time stamps", peelStamp},
+	{"terminal colours", false, peelColours},
+	{"Markdown fences", false, peelFence},
+	{"tail banners", false, peelBanner},
+	{"Markdown quotes", false, peelQuote},
+	{"docker compose", false, peelCompose},
+	{"kubectl and stern", false, peelPod},
+	{"journald", false, peelJournal},
+	{"time stamps of container runtimes", false, peelRuntimeStamp},
+	{"time stamps", true, peelStamp},
 }
 
 // carried is what the carriers said: which program's line it is, and when it came.
@@ -32,26 +35,27 @@ type carried struct {
 const mostCarriers = 6
 
 // peelOnce takes one carrier off; nil when there is none.
-func peelOnce(line []byte, c *carried) []byte {
+func peelOnce(line []byte, c *carried) (rest []byte, weak bool) {
 	for _, k := range carriers {
 		if rest := k.peel(line, c); rest != nil {
-			return rest
+			return rest, k.weak
 		}
 	}
-	return nil
+	return nil, false
 }
 
-// peelAll takes every carrier off but the one behind which nothing would be left to know: it is for detection.
-func peelAll(line []byte) []byte {
+// stages are the line with one carrier off, with two, and so on.
+func stages(line []byte) (out [][]byte) {
 	var c carried
 	for range mostCarriers {
-		rest := peelOnce(line, &c)
+		rest, _ := peelOnce(line, &c)
 		if rest == nil {
 			break
 		}
 		line = bytes.Trim(rest, " \t\r")
+		out = append(out, line)
 	}
-	return line
+	return out
 }
 
 const escape = 0x1b
@@ -186,7 +190,16 @@ func peelJournal(line []byte, c *carried) []byte {
 	return rest
 }
 
-// peelStamp takes a time in front of the line off, as container runtimes write it, and keeps it.
+// peelRuntimeStamp takes a time with nanoseconds off, as container runtimes write it in front of every line.
+func peelRuntimeStamp(line []byte, c *carried) []byte {
+	const fewest = 7 // decimals; logs write milliseconds or microseconds
+	if len(line) < 20 || line[19] != '.' || digitsLen(line[20:]) < fewest {
+		return nil
+	}
+	return peelStamp(line, c)
+}
+
+// peelStamp takes a time in front of the line off and keeps it.
 func peelStamp(line []byte, c *carried) []byte {
 	if !startsTime(line) || line[10] != 'T' {
 		return nil
@@ -267,24 +280,20 @@ func (p *peeler) line(n uint32, line []byte) []byte {
 		return nil
 	}
 	var c carried
-	inner := peelOnce(bare, &c)
-	if inner == nil || len(inner) > 0 && p.match(bare) {
-		return nil
-	}
+	inner := bare
 	for range mostCarriers {
-		if len(inner) == 0 || p.match(inner) {
-			break
-		}
 		before := c
-		next := peelOnce(inner, &c)
-		if next == nil {
-			break
-		}
-		if c.at != before.at && !p.match(bytes.Trim(next, " \t\r")) { // a time that the line itself may need
+		next, weak := peelOnce(inner, &c)
+		if next == nil || weak && (p.match(inner) || !p.match(bytes.TrimLeft(next, " \t"))) {
 			c = before
 			break
 		}
-		inner = next
+		if inner = next; len(inner) == 0 {
+			break
+		}
+	}
+	if len(inner) == len(bare) {
+		return nil
 	}
 	if p.told == nil {
 		p.told = map[uint32]carried{}

@@ -178,16 +178,23 @@ func (d *Dialect) claims(sample []sampleLine) (weight int, peeled bool) {
 	for _, s := range sample {
 		if n := weigh(s.line); n > 0 {
 			weight += n
-		} else if s.inner != nil {
-			n := weigh(s.inner)
-			weight, peeled = weight+n, peeled || n > 0
+			continue
+		}
+		for _, inner := range s.inner {
+			if n := weigh(inner); n > 0 {
+				weight, peeled = weight+n, true
+				break
+			}
 		}
 	}
 	return weight, peeled
 }
 
-// sampleLine is a line as it stands, and what is in it when carriers are around it; nil when there are none.
-type sampleLine struct{ line, inner []byte }
+// sampleLine is a line as it stands, and what is left of it with each carrier off that is around it.
+type sampleLine struct {
+	line  []byte
+	inner [][]byte
+}
 
 func firstLines(part []byte) []sampleLine {
 	var sample []sampleLine
@@ -217,12 +224,7 @@ func lastLines(part []byte) []sampleLine {
 	return sample
 }
 
-func newSampleLine(line []byte) sampleLine {
-	if inner := peelAll(line); len(inner) < len(line) {
-		return sampleLine{line, inner}
-	}
-	return sampleLine{line, nil}
-}
+func newSampleLine(line []byte) sampleLine { return sampleLine{line, stages(line)} }
 
 // eachLine calls f with each line of span that is not blank, its number and the number of NUL bytes that stood in front of
 // it; CR and spaces around the line are off. It returns the number of lines.

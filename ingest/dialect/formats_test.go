@@ -240,6 +240,9 @@ func FuzzFormats(f *testing.F) {
 			Detect(log, log)
 		}
 		d := table[int(which)%len(table)]
+		if at%2 == 1 && !d.Carried && d.Ordered {
+			d = d.behindCarriers()
+		}
 		lines := uint32(bytes.Count(log, []byte{'\n'}))
 		if len(log) > 0 && log[len(log)-1] != '\n' {
 			lines++
