@@ -41,5 +41,10 @@ func (o *Options) place(f *frame.Frame) {
 		return
 	}
 	_, offset := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, zone).Zone()
-	f.At.Wall(t.Unix()-int64(offset), int32(t.Nanosecond()), true)
+	var at frame.Instant // a new one: that it had no zone is not taken back otherwise
+	at.Wall(t.Unix()-int64(offset), int32(t.Nanosecond()), true)
+	if f.At.HasMono() {
+		at.Mono(f.At.MonoNS())
+	}
+	f.At = at
 }

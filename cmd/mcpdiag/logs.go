@@ -141,12 +141,15 @@ func refuseInputs(sets []ingest.Set, outputs ...string) error {
 
 func (f *logFlags) options(e *env, o ingest.Options) ingest.Options {
 	o.Dialect, o.Stdin = f.dialect, e.stdin
+	if err := f.given.set(&o); err != nil {
+		return o // refused before, when the logs were read
+	}
 	return o
 }
 
 // read reads the sets, both at once.
 func (f *logFlags) read(ctx context.Context, e *env, sets []ingest.Set, o ingest.Options) ([]*ingest.Log, error) {
-	if err := f.given.set(&o); err != nil {
+	if err := f.given.set(&ingest.Options{}); err != nil {
 		return nil, err
 	}
 	o = f.options(e, o)

@@ -39,7 +39,7 @@ func claudeCodeDebug() *Dialect {
 // codeRecord reads one object: its text and its time.
 func codeRecord(line []byte) (said []byte, at frame.Instant, ok bool) {
 	line = bytes.Trim(line, " ,[]")
-	if len(line) == 0 || line[0] != '{' {
+	if len(line) == 0 || line[0] != '{' || !bytes.Contains(line, []byte(`"timestamp"`)) {
 		return nil, at, false
 	}
 	var rec struct {

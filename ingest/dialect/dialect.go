@@ -144,13 +144,20 @@ const detectLines = 200
 // Detect picks the dialect that claims most of the lines at a log's head and tail. When none claims any it is the native
 // one, whose reasons for refusing the lines then say what was expected.
 func Detect(head, tail []byte) *Dialect {
+	lines := append(firstLines(head), lastLines(tail)...)
+	if d := native(); d.all(lines) { // the usual case, which need not pay for the others
+		return d
+	}
 	table := Table()
 	for _, d := range table {
 		if d.Whole != nil && d.Whole(head) {
 			return d
 		}
 	}
-	sample := append(firstLines(head), lastLines(tail)...)
+	sample := make([]sampleLine, len(lines))
+	for i, line := range lines {
+		sample[i] = sampleLine{line, stages(line)}
+	}
 	best, most, behind := table[0], 0, false
 	for _, d := range table {
 		claimed, peeled := d.claims(sample)
@@ -162,6 +169,16 @@ func Detect(head, tail []byte) *Dialect {
 		best = best.behindCarriers()
 	}
 	return best
+}
+
+// all reports whether the dialect claims every line.
+func (d *Dialect) all(lines [][]byte) bool {
+	for _, line := range lines {
+		if !d.Match(line) {
+			return false
+		}
+	}
+	return len(lines) > 0
 }
 
 // claims weighs the lines of a sample that the dialect claims. peeled is true when it takes the carriers off some first.
@@ -196,21 +213,21 @@ type sampleLine struct {
 	inner [][]byte
 }
 
-func firstLines(part []byte) []sampleLine {
-	var sample []sampleLine
+func firstLines(part []byte) [][]byte {
+	var sample [][]byte
 	for n := 0; len(part) > 0 && n < detectLines; {
 		var line []byte
 		line, part = cutLine(part)
 		if line, _ = trimLine(line); len(line) > 0 {
 			n++
-			sample = append(sample, newSampleLine(line))
+			sample = append(sample, line)
 		}
 	}
 	return sample
 }
 
-func lastLines(part []byte) []sampleLine {
-	var sample []sampleLine
+func lastLines(part []byte) [][]byte {
+	var sample [][]byte
 	for n := 0; len(part) > 0 && n < detectLines; {
 		part = bytes.TrimSuffix(part, []byte{'\n'})
 		begin := bytes.LastIndexByte(part, '\n') + 1
@@ -218,13 +235,11 @@ func lastLines(part []byte) []sampleLine {
 		part = part[:begin]
 		if len(line) > 0 {
 			n++
-			sample = append(sample, newSampleLine(line))
+			sample = append(sample, line)
 		}
 	}
 	return sample
 }
-
-func newSampleLine(line []byte) sampleLine { return sampleLine{line, stages(line)} }
 
 // eachLine calls f with each line of span that is not blank, its number and the number of NUL bytes that stood in front of
 // it; CR and spaces around the line are off. It returns the number of lines.

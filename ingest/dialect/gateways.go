@@ -112,6 +112,9 @@ func nginxJSON() *Dialect {
 		Knob: "log $http_mcp_method, $http_mcp_name, $http_mcp_session_id, $request_time and $status: without them an access log shows no calls",
 		Sees: atEnds, Ordered: true, Carried: true, Side: frame.Proxy,
 		Match: func(line []byte) bool {
+			if !has(line, "time") || !has(line, "status") && !has(line, "response_code") {
+				return false
+			}
 			rec := jsonFields(line)
 			return rec.any(statusNames...) != nil && rec.any("request_time", "duration", "upstream_response_time") != nil &&
 				(rec.any(mcpMethodNames...) != nil || bytes.Contains(rec.any(uriNames...), []byte("/mcp")))

@@ -17,7 +17,9 @@ func mcpGo() *Dialect {
 	return &Dialect{
 		Name: "mcp-go", Writer: "mcp-go, client LoggingTransport with slog's text handler", Vantage: "the client, both directions", Moment: "before the send; after SendRequest returned",
 		Sees: Everything &^ (Handlers | BadLines | Sizes | Ends), Side: frame.Client, Ordered: true, Carried: true,
-		Match:  func(line []byte) bool { return arrowWord(logfmt(line).text("msg")) != noWay },
+		Match: func(line []byte) bool {
+			return bytes.Contains(line, []byte("msg=")) && arrowWord(logfmt(line).text("msg")) != noWay
+		},
 		Weight: func([]byte) int { return 10 },
 		New:    text(func() grammar { return slogLog{fields: func(line []byte) fields { return logfmt(line) }} }),
 	}
@@ -29,7 +31,9 @@ func mcpGo() *Dialect {
 func mcpGoJSON() *Dialect {
 	d := mcpGo()
 	d.Name, d.Writer, d.Source = "mcp-go-json", "mcp-go, client LoggingTransport with slog's JSON handler", fromDescription
-	d.Match = func(line []byte) bool { return arrowWord(jsonFields(line).text("msg")) != noWay }
+	d.Match = func(line []byte) bool {
+		return has(line, `"msg"`) && (has(line, "→") || has(line, "←")) && arrowWord(jsonFields(line).text("msg")) != noWay
+	}
 	d.New = text(func() grammar { return slogLog{fields: jsonFields} })
 	return d
 }
