@@ -124,6 +124,7 @@ func TestInspected(t *testing.T) {
 		`{ jsonrpc: '2.0', id: 2, result: { content: [ [Object] ], isError: false } }`: `{ "jsonrpc": "2.0", "id": 2, "result": { "content": [ null ], "isError": false } }`,
 		"{ a: 'it\\'s \"x\"', 'b-c': undefined, d: -1.5e3 }":                           `{ "a": "it's \"x\"", "b-c": null, "d": -1.5e3 }`,
 		"{ list: [ 1, 2, ... 98 more items ] }":                                        `{ "list": [ 1, 2, null] }`,
+		"{ s: 'a\\n' +\n    'b' }":                                                     `{ "s": "a\nb" }`,
 		"{ s: `a\nb`, f: [Function: x] }":                                              `{ "s": "a b", "f": null }`,
 	} {
 		if got := string(inspected([]byte(text))); got != want {

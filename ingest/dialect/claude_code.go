@@ -18,6 +18,7 @@ func claudeCode() *Dialect {
 		Sees: eventsOnly, Side: frame.Client, Ordered: true, Carried: true,
 		Match:  func(line []byte) bool { _, _, ok := codeRecord(line); return ok },
 		Weight: func([]byte) int { return 2 },
+		Whole:  func(head []byte) bool { return pretty(head, `"timestamp"`, `"sessionId"`, `"debug"`) },
 		New:    text(func() grammar { return &code{} }),
 	}
 }

@@ -96,8 +96,9 @@ func envoyGateway() *Dialect {
 		Name: "envoy-ai-gateway", Writer: "Envoy AI Gateway, JSON access log", Vantage: "a gateway, one record an HTTP exchange; ids are its own", Moment: "the exchange ended",
 		Sees: atEnds, Ordered: true, Carried: true, Side: frame.Proxy,
 		Match: func(line []byte) bool {
-			return len(line) > 0 && line[0] == '{' && bytes.Contains(line, []byte(`"mcp_method"`)) && bytes.Contains(line, []byte(`"response_code"`))
+			return has(line, `"mcp_method"`, `"response_code"`)
 		},
+		Whole:  func(head []byte) bool { return pretty(head, `"mcp_method"`, `"response_code"`) },
 		Weight: func([]byte) int { return 10 },
 		New:    text(func() grammar { return &accessLog{} }),
 	}

@@ -22,6 +22,14 @@ func inspected(text []byte) []byte {
 			}
 			out = append(out, "null"...)
 			i += n
+		case c == '+' && len(bytes.TrimRight(out, " \n")) > 0 && isQuote(bytes.TrimLeft(text[i+1:], " \r\n\t")): // a long string in pieces
+			i = len(text) - len(bytes.TrimLeft(text[i+1:], " \r\n\t"))
+			out = bytes.TrimSuffix(bytes.TrimRight(out, " \n"), []byte{'"'})
+			at := len(out)
+			var n int
+			out, n = inspectedString(out, text[i:])
+			out = append(out[:at], out[at+1:]...) // it goes on, without a quote of its own
+			i += n
 		case isWordByte(c):
 			n := 1
 			for i+n < len(text) && isWordByte(text[i+n]) {
@@ -35,6 +43,10 @@ func inspected(text []byte) []byte {
 		}
 	}
 	return out
+}
+
+func isQuote(b []byte) bool {
+	return len(b) > 0 && (b[0] == '\'' || b[0] == '"' || b[0] == '`')
 }
 
 func isWordByte(c byte) bool {

@@ -46,6 +46,23 @@ func (o *object) open() bool { return len(o.text) > 0 }
 
 func (o *object) drop() { *o = object{} }
 
+// pretty reports whether a log starts with an object that is printed over several lines, or an array of such, and holds the
+// words.
+func pretty(head []byte, words ...string) bool {
+	first, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte{'\n'})
+	switch string(bytes.TrimRight(first, " \r")) {
+	case "{", "[", "[{":
+	default:
+		return false
+	}
+	for _, w := range words {
+		if !bytes.Contains(head, []byte(w)) {
+			return false
+		}
+	}
+	return true
+}
+
 // braces counts how many more braces and brackets a line opens than it closes, outside strings, which end with their line.
 func braces(line []byte) int {
 	depth, quote := 0, byte(0)

@@ -31,19 +31,39 @@ func mcpsnoop() *Dialect {
 	}
 }
 
-// mcptap is a recorder on stdio; not the one of this project, which writes native records.
+// mcptap is a recorder on stdio, and mcptail and others write the same: a time, a direction and the message, as an object or as
+// text. It is not the recorder of this project, which writes native records.
 //
 //	{"ts": 1772000000.204, "dir": "c2s", "data": {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}}
 func mcptap() *Dialect {
 	return &Dialect{
 		Name: "mcptap", Writer: "mcptap and its like: ts, dir, data", Vantage: "a proxy on stdio, below the parser",
 		Sees: Everything &^ (Handlers | Sizes), Side: frame.Server, Ordered: true,
-		Match: func(line []byte) bool {
-			return has(line, `"ts"`, `"data"`, `"dir"`) && !has(line, `"ev"`) && (has(line, `"data": {`) || has(line, `"data":{`))
-		},
+		Match:  matchTap,
 		Weight: func([]byte) int { return 10 },
 		New:    func() Reader { return newJSONL() },
 	}
+}
+
+// matchTap wants a direction, spelled, and a message or the raw text of what was none; no event, which is another dialect's, and
+// no native record.
+func matchTap(line []byte) bool {
+	if !has(line, `"dir`) && !has(line, `"channel"`) {
+		return false
+	}
+	rec := parseRecord(line)
+	var d frame.Decoder
+	var f frame.Frame
+	if rec == nil || d.Decode(line, &f) == frame.NoReason {
+		return false
+	}
+	_, event := eventOf(rec)
+	if dir, _ := dirOf(rec); event || dir == frame.NoDir {
+		return false
+	}
+	text, _ := rec.payload()
+	_, raw := rawText(text)
+	return raw || text != nil && frame.DecodeMessage(text, &f) == frame.NoReason
 }
 
 // has reports whether a line is an object and holds all the words.

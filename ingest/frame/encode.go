@@ -233,7 +233,7 @@ func AppendBrief(b []byte, f *Frame, side bool) []byte {
 	} else {
 		b = append(b, briefKinds[f.Kind]...)
 	}
-	if f.Kind.Message() || f.Kind.Handler() {
+	if f.Kind.Message() || f.Kind.Handler() || f.Kind == GaveUp {
 		b = appendBriefID(append(b, ' '), f)
 		if coded := f.More != nil && f.More.HasCode; f.Method != nil || !coded {
 			b = appendField(append(b, ' '), string(f.Method), "-")

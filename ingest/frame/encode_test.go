@@ -67,6 +67,8 @@ func TestAppendBrief(t *testing.T) {
 		{"server s2c res 47 -", Frame{Side: Server, Dir: S2C, Kind: Response, ID: ID(`47`)}},
 		{"s2c res ? -", Frame{Dir: S2C, Kind: Response, Trunc: true}},
 		{"s2c err null code=-32700", Frame{Dir: S2C, Kind: Error, ID: ID(`null`), More: &More{Code: -32700, HasCode: true}}},
+		{"c2s gave_up 4 tools/call", Frame{Dir: C2S, Kind: GaveUp, ID: ID(`4`), Method: []byte("tools/call")}},
+		{"call start sail\\n", Frame{Dir: C2S, Kind: Request, More: &More{Call: 1, Word: "call start sail\n"}}},
 		{"s2c err - code=0", Frame{Dir: S2C, Kind: Error, More: &More{HasCode: true}}},
 		{"c2s ntf - notifications/cancelled requestId=47", Frame{Dir: C2S, Kind: Notification, Trunc: true, Method: []byte("notifications/cancelled"), RequestID: ID(`47`)}},
 		{"c2s handler_enter 47 tools/call", Frame{Dir: C2S, Kind: HandlerEnter, ID: ID(`47`), Method: []byte("tools/call")}},
