@@ -201,7 +201,11 @@ func (l *folder) lost(s *Stretch, f *frame.Frame, by frame.Side, m *Mark) {
 		l.close(s, open[0], f)
 		return
 	}
-	for _, i := range open {
+	for k := len(open) - 1; k >= 0; k-- {
+		i := open[k]
+		if l.arena.at(i).Flags&LostAnswer != 0 { // it and all before it were open at an earlier one
+			break
+		}
 		l.arena.at(i).Flags |= LostAnswer
 		l.fact(i).LostLine = f.Line
 	}

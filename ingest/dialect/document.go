@@ -15,6 +15,8 @@ type document struct {
 	tooBig bool
 	asked  wireReader
 	calls  uint32
+	place  int    // the last place in the text of which a line was asked
+	passed uint32 // line ends before it
 }
 
 // documentMost is the size up to which a document is read.
@@ -55,7 +57,11 @@ func (d *document) Finish(b *Batch) {
 
 // line is the line of a place in the document, as a batch that follows the last span counts it.
 func (d *document) line(at int) uint32 {
-	return uint32(bytes.Count(d.text[:at], []byte{'\n'})) + 1 - d.lines
+	if at >= d.place {
+		d.passed += uint32(bytes.Count(d.text[d.place:at], []byte{'\n'}))
+		d.place = at
+	}
+	return d.passed + 1 - d.lines
 }
 
 // message adds the JSON-RPC message in text, or the several of a batch.

@@ -50,6 +50,9 @@ func (g *gooseLog) begin(r *textReader, input []byte, f frame.Frame) {
 		server, tool = string(a), string(b)
 	}
 	f.Extra().Conn = []byte(server)
+	if len(g.open) >= maxAlike {
+		g.open = nil
+	}
 	g.open = append(g.open, gooseCall{server, tool})
 	r.began(f, []byte(server), []byte(tool), "call start "+call.Name)
 }

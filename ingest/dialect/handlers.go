@@ -133,7 +133,7 @@ func (h *numbered) add(r *textReader, f frame.Frame) {
 	switch {
 	case h.talks:
 	case f.Kind == frame.HandlerEnter:
-		if len(h.open) > maxIdless {
+		if len(h.open) >= maxAlike {
 			h.open = nil
 		}
 		h.n++

@@ -20,8 +20,12 @@ type idlessCall struct {
 	at frame.Instant
 }
 
-// most calls that stay open; a log of beginnings alone must not cost more.
-const maxIdless = 1 << 16
+// The most calls that are remembered as open, in all and of one tool: an end looks through the latter, and a log of beginnings
+// alone must not cost the square of its length.
+const (
+	maxIdless = 1 << 16
+	maxAlike  = 1 << 8
+)
 
 // began adds the beginning of a call.
 func (r *textReader) began(f frame.Frame, server, tool []byte, word string) uint32 {
@@ -31,6 +35,10 @@ func (r *textReader) began(f frame.Frame, server, tool []byte, word string) uint
 	}
 	c.last++
 	key := string(server) + "\x00" + string(tool)
+	if len(c.open[key]) >= maxAlike {
+		delete(c.open, key)
+		delete(c.left, key)
+	}
 	c.open[key] = append(c.open[key], idlessCall{c.last, f.At})
 	f.Kind, f.Dir, f.Trunc = frame.Request, frame.C2S, true
 	if f.Method == nil {

@@ -3,7 +3,6 @@ package dialect
 import (
 	"bytes"
 	"encoding/json"
-	"sort"
 	"time"
 
 	"mcpdiag/ingest/frame"
@@ -44,18 +43,18 @@ func readInspector(text []byte, d *document, b *Batch) frame.Reason {
 	if t, err := dec.Token(); err != nil || t != json.Delim('[') {
 		return badDocument
 	}
-	var late []frame.Frame // answers, which belong where their time says
+	var late later
 	for dec.More() {
 		var e inspectorEntry
 		if dec.Decode(&e) != nil {
-			b.Frames = append(b.Frames, late...)
+			late.rest(b)
 			return badDocument
 		}
 		f := frame.Frame{Line: d.line(int(dec.InputOffset())), Rows: frame.Unknown, Bytes: frame.Unknown}
 		if len(e.Timestamp) > 0 {
 			wallTime(e.Timestamp, &f.At)
 		}
-		late = release(late, f.At, b)
+		late.until(f.At, b)
 		dir := map[string]frame.Dir{"client": frame.C2S, "server": frame.S2C}[e.Origin]
 		d.message(e.Message, f, dir, b)
 		if len(e.Response) < 2 {
@@ -66,25 +65,8 @@ func readInspector(text []byte, d *document, b *Batch) frame.Reason {
 		}
 		answer := new(Batch)
 		d.message(e.Response, f, opposite(dir), answer)
-		late = append(late, answer.Frames...)
+		late.add(answer.Frames)
 	}
-	b.Frames = append(b.Frames, late...)
+	late.rest(b)
 	return frame.NoReason
-}
-
-// release adds the answers that came before the time given, in the order of their times. All are of one clock.
-func release(late []frame.Frame, now frame.Instant, b *Batch) []frame.Frame {
-	sort.SliceStable(late, func(i, j int) bool {
-		d, ok := late[i].At.Sub(late[j].At)
-		return ok && d < 0
-	})
-	n := 0
-	for n < len(late) {
-		if d, ok := late[n].At.Sub(now); ok && d > 0 {
-			break
-		}
-		n++
-	}
-	b.Frames = append(b.Frames, late[:n]...)
-	return late[n:]
 }

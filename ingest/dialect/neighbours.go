@@ -208,16 +208,16 @@ func readHAR(text []byte, d *document, b *Batch) frame.Reason {
 	if t, err := dec.Token(); err != nil || t != json.Delim('[') {
 		return badDocument
 	}
-	var late []frame.Frame
+	var late later
 	for dec.More() {
 		var e harEntry
 		if dec.Decode(&e) != nil {
-			b.Frames = append(b.Frames, late...)
+			late.rest(b)
 			return badDocument
 		}
-		late = d.harEntry(&e, d.line(int(dec.InputOffset())), late, b)
+		d.harEntry(&e, d.line(int(dec.InputOffset())), &late, b)
 	}
-	b.Frames = append(b.Frames, late...)
+	late.rest(b)
 	return frame.NoReason
 }
 
@@ -243,10 +243,10 @@ func seek(dec *json.Decoder, member string) bool {
 }
 
 // harEntry adds the messages of one exchange: what was posted at its start, what came back at its end.
-func (d *document) harEntry(e *harEntry, line uint32, late []frame.Frame, b *Batch) []frame.Frame {
+func (d *document) harEntry(e *harEntry, line uint32, late *later, b *Batch) {
 	f := frame.Frame{Line: line, Rows: frame.Unknown, Bytes: frame.Unknown}
 	frame.ParseWall([]byte(e.StartedDateTime), &f.At)
-	late = release(late, f.At, b)
+	late.until(f.At, b)
 	d.calls++
 	f.Extra().Exchange = strconv.AppendUint([]byte("har "), uint64(d.calls), 10)
 	for _, h := range e.Request.Headers {
@@ -274,7 +274,7 @@ func (d *document) harEntry(e *harEntry, line uint32, late []frame.Frame, b *Bat
 		g.More.Raw = body[:min(len(body), teeRaw)]
 		answers.Frames = append(answers.Frames, g)
 	}
-	return append(late, answers.Frames...)
+	late.add(answers.Frames)
 }
 
 // eventTexts are the data of the events of an event stream; a body that is none is one text.
