@@ -55,6 +55,9 @@ func (h Half) Fact() *ingest.Fact {
 
 // Stretch is the half's session or connection.
 func (h Half) Stretch() *ingest.Stretch {
+	if h.Log == nil {
+		return &ingest.Stretch{}
+	}
 	return h.Log.Stretches[h.Log.Half(h.N).Stretch]
 }
 
@@ -93,8 +96,26 @@ func (c *Call) any() Half {
 	return c.Served
 }
 
-// ID is the JSON-RPC id, as its raw token.
-func (c *Call) ID() frame.ID { return c.any().Log.ID(c.any().N) }
+// ID is the JSON-RPC id, as its raw token. Of a call in a log without ids it is the id that the other log tells, if that was
+// paired, else the word none.
+func (c *Call) ID() frame.ID {
+	for _, h := range []Half{c.Sent, c.Served} {
+		if h.OK() && !h.Has(ingest.NoID) {
+			return h.Log.ID(h.N)
+		}
+	}
+	return frame.ID("none")
+}
+
+// NoID reports whether no log tells the id of the call.
+func (c *Call) NoID() bool {
+	return (!c.Sent.OK() || c.Sent.Has(ingest.NoID)) && (!c.Served.OK() || c.Served.Has(ingest.NoID))
+}
+
+// ByOrder reports whether the two halves were paired by tool and order, a log telling no ids: a likely join, not a certain one.
+func (c *Call) ByOrder() bool {
+	return c.Sent.OK() && c.Served.OK() && (c.Sent.Has(ingest.NoID) || c.Served.Has(ingest.NoID))
+}
 
 // Method is the spec method name; "" when no log tells.
 func (c *Call) Method() string { return c.text((*ingest.Log).Method) }
@@ -209,8 +230,13 @@ func (c *Call) Wait() Span { return c.Sent.span(ingest.Request, ingest.Answer) }
 // CancelAfter is the requester's time from the request to its cancel.
 func (c *Call) CancelAfter() Span { return c.Sent.span(ingest.Request, ingest.Cancel) }
 
-// IDJSON is the id with its JSON type and digits.
-func (c *Call) IDJSON() json.RawMessage { return c.ID().JSON() }
+// IDJSON is the id with its JSON type and digits; null when no log tells it.
+func (c *Call) IDJSON() json.RawMessage {
+	if c.NoID() {
+		return frame.ID(nil).JSON()
+	}
+	return c.ID().JSON()
+}
 
 // Problem reports whether the call is stalled, slow or quiet.
 func (c *Call) Problem() bool { return c.Stalled || c.Slow || c.Quiet }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"mcpdiag/ingest"
-	"mcpdiag/ingest/dialect"
 	"mcpdiag/ingest/frame"
 	"mcpdiag/join"
 )
@@ -79,12 +78,12 @@ func Diagnose(ctx context.Context, conn *ingest.Conn, logs []*ingest.Log, o Opti
 // tell makes what leaf.sql reads beside the calls, and runs it.
 func (d *Diagnosis) tell(ctx context.Context) error {
 	c := d.join.Conn
-	if err := c.Exec(ctx, "CREATE OR REPLACE TEMP TABLE logs (side UTINYINT, cut BOOLEAN, sees BOOLEAN, frames BOOLEAN)"); err != nil {
+	if err := c.Exec(ctx, "CREATE OR REPLACE TEMP TABLE logs (side UTINYINT, cut BOOLEAN, sees BOOLEAN, answers BOOLEAN)"); err != nil {
 		return err
 	}
 	for _, l := range d.Logs {
-		sees := l.Dialect.Sees&dialect.Requests != 0
-		if err := c.Exec(ctx, "INSERT INTO logs VALUES ($1, $2, $3, $4)", uint8(l.Side), l.CutTail, sees, l.Messages > 0); err != nil {
+		sees := l.Dialect.Sees
+		if err := c.Exec(ctx, "INSERT INTO logs VALUES ($1, $2, $3, $4)", uint8(l.Side), l.CutTail, sees.EveryRequest(), l.Messages > 0 && sees.EveryAnswer()); err != nil {
 			return err
 		}
 	}

@@ -270,6 +270,15 @@ func (d *Diagnosis) LogWarnings(l *ingest.Log) []string {
 			say("%s log is empty: nothing can be told from it, arrival least of all", l.Side)
 		}
 	}
+	if l.Messages == 0 && l.NoIDs == 0 && l.Dialect.Knob != "" {
+		say("%s", l.Dialect.Knob)
+	}
+	if l.NoIDs > 0 {
+		say("it tells no ids: with another log its calls can be paired by tool and order only, which is likely and no proof")
+	}
+	if l.Twins > 0 {
+		say("%s in two of the files that %s keeps, from line %d on: counted once", plural(l.Twins, "event")+" stood", l.Dialect.Name, l.TwinLine)
+	}
 	if l.Sided > 0 && l.OtherSide == l.Sided {
 		say("every record names the %s; read as the %s's log, as given", l.Side.Peer(), l.Side)
 	}

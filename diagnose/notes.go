@@ -16,6 +16,21 @@ func (d *Diagnosis) NotesOf(c *Call) []string {
 	if c.Sent.OK() && c.Sent.Line(ingest.Request) == 0 {
 		say("request line missing in %s: the log started after it was sent", c.Sent.Log.Path)
 	}
+	if c.Served.OK() {
+		if what := gatewayWords[c.Served.Log.Status(c.Served.N)]; what != "" {
+			say("HTTP %d is the word of what stands in front of the server: %s (%s)", c.Served.Log.Status(c.Served.N), what, Cite(c.Served.Log, c.Served.Line(ingest.Answer)))
+		}
+	}
+	if c.Served.OK() && c.Sent.OK() && c.ByOrder() {
+		say("a log tells no ids: the two halves were paired by tool and order. That is likely where both logs show all calls, and no proof")
+	}
+	if c.Sent.OK() && (c.Sent.Line(ingest.Enter) != 0 || c.Sent.Line(ingest.Exit) != 0) {
+		say("the %s's own words stand in %s (%s): they prove that the request arrived", c.Requester.Peer(), c.Sent.Log.Path,
+			Cite(c.Sent.Log, max(c.Sent.Line(ingest.Enter), c.Sent.Line(ingest.Exit))))
+	}
+	if h := c.any(); h.OK() && h.Line(ingest.Request) != 0 && c.Outcome() == ingest.StillOpen && !h.Has(ingest.Closed) {
+		say("the log ends here: %s has no record after %s, and the answer may follow", h.Log.Path, Cite(h.Log, h.Log.LastLine))
+	}
 	for _, l := range d.Logs {
 		if n := len(l.BadLines); n > 0 && d.restsOnAbsence(c, l) {
 			say("the verdict rests on lines that are not in %s, of which %s cannot be read", l.Path, plural(n, "line"))
@@ -35,10 +50,16 @@ func (d *Diagnosis) NotesOf(c *Call) []string {
 			say("clock stepped in %s: a difference came out negative and is no duration", h.Log.Path)
 		}
 	}
-	if c.Served.OK() && c.Served.Line(ingest.Enter) != 0 && c.Stages() == (Stages{}) && c.Leaf != NeverWritten {
+	if c.Served.OK() && c.Served.Line(ingest.Enter) != 0 && !c.Served.At(ingest.Enter).Known() && c.Stages() == (Stages{}) && c.Leaf != NeverWritten {
 		say("%s tells no times: the stages are unknown", c.Served.Log.Path)
 	}
 	return notes
+}
+
+// gatewayWords are the statuses that a gateway answers by itself.
+var gatewayWords = map[int]string{
+	499: "the client went away before the answer", 502: "it could not reach the server, or the connection broke", 503: "no server was there to take it",
+	504: "the server gave it no answer in time",
 }
 
 // restsOnAbsence reports whether the verdict says that something is not in log l.

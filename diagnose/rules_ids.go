@@ -90,7 +90,7 @@ func (s *scene) unanswered() bool {
 }
 
 func idTypeMismatch(s *scene) *Cause {
-	if !s.unanswered() || len(s.orphans) == 0 {
+	if !s.unanswered() || len(s.orphans) == 0 || s.c.NoID() {
 		return nil
 	}
 	id := s.c.ID()
@@ -105,7 +105,7 @@ func idTypeMismatch(s *scene) *Cause {
 }
 
 func idBeyond(s *scene) *Cause {
-	if !s.unanswered() || len(s.orphans) == 0 || !s.c.ID().IsInteger() {
+	if !s.unanswered() || len(s.orphans) == 0 || s.c.NoID() || !s.c.ID().IsInteger() {
 		return nil
 	}
 	id := string(s.c.ID())

@@ -11,7 +11,7 @@ func (l *folder) answer(s *Stretch, f *frame.Frame) {
 	if by != l.Side {
 		l.spoke(s, f, -1)
 	}
-	if !f.ID.Known() {
+	if !f.ID.Known() && !number(f) {
 		l.nameless(s, f, by)
 		return
 	}
@@ -45,6 +45,10 @@ func (l *folder) answered(s *Stretch, by frame.Side, f *frame.Frame) (uint32, bo
 
 // close ends half i with its answer.
 func (l *folder) close(s *Stretch, i uint32, h *Half, f *frame.Frame) {
+	if l.acknowledges(h, i, f) {
+		l.acknowledge(s, h, i, f)
+		return
+	}
 	h.bytes[Answer] = clampBytes(f.Bytes)
 	l.set(i, h, Answer, f)
 	if f.Kind == frame.Error {
@@ -205,7 +209,11 @@ func (l *folder) lost(s *Stretch, f *frame.Frame, by frame.Side, m *Mark) {
 		l.close(s, open[0], l.arena.at(open[0]), f)
 		return
 	}
-	for _, i := range open {
+	for k := len(open) - 1; k >= 0; k-- {
+		i := open[k]
+		if l.arena.at(i).Flags&LostAnswer != 0 { // it and all before it were open at an earlier one
+			break
+		}
 		l.arena.at(i).Flags |= LostAnswer
 		l.fact(i).LostLine = f.Line
 	}

@@ -13,7 +13,7 @@ func (l *folder) handler(s *Stretch, f *frame.Frame) {
 	if f.Kind == frame.HandlerEnter {
 		s.Entered = f.Line
 	}
-	if f.ID != nil {
+	if f.ID != nil || number(f) {
 		i, ok := l.find(s, f.Requester(), f.ID)
 		if !ok {
 			l.wait(s, f)
@@ -254,6 +254,9 @@ func (l *folder) leftover(s *Stretch, e *waiting) {
 		var h *Half
 		i, h = l.open(s, by, e.frame.ID, 0, false)
 		l.settle(s, i, h)
+		if e.frame.More != nil && e.frame.More.Call != 0 {
+			l.numbered(h)
+		}
 	}
 	l.replay(s, i, &e.frame)
 }

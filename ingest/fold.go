@@ -60,6 +60,8 @@ func (l *folder) fold(f *frame.Frame) {
 		l.eof(s, f)
 	case frame.Gap:
 		l.gap(f.Line)
+	case frame.GaveUp:
+		l.gaveUp(s, f)
 	}
 	if f.At.Known() {
 		s.LastAt.Set(&f.At)
@@ -104,7 +106,7 @@ func (l *folder) blind(line uint32) {
 
 func (l *folder) request(s *Stretch, f *frame.Frame) {
 	by := f.Dir.From()
-	if f.ID == nil { // its id was cut off: it cannot be joined, only reported
+	if f.ID == nil && !number(f) { // its id was cut off: it cannot be joined, only reported
 		l.note("request_id_lost", f.Line, -1)
 		return
 	}
@@ -116,6 +118,9 @@ func (l *folder) request(s *Stretch, f *frame.Frame) {
 	h.method, h.name = l.texts.intern(f.Method), l.texts.intern(f.Name)
 	h.bytes[Request] = clampBytes(f.Bytes)
 	l.set(i, h, Request, f)
+	if f.More != nil && f.More.Call != 0 {
+		l.numbered(h)
+	}
 	if len(s.Head) < HeadLen {
 		s.Head = append(s.Head, i)
 	}
@@ -257,7 +262,7 @@ func (l *folder) key(i uint32) string {
 // outstanding reports whether half i waits for its answer.
 func (l *folder) outstanding(i uint32) bool {
 	h := l.arena.at(i)
-	return h.line[Request] != 0 && h.line[Answer] == 0 && h.Flags&(Refused|Closed) == 0
+	return h.line[Request] != 0 && h.line[Answer] == 0 && h.Flags&(Refused|Closed|Acked) == 0
 }
 
 // settle takes half i off the outstanding ones. The search starts at the end: what is answered is mostly young.

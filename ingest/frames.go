@@ -31,8 +31,9 @@ type Visitor struct {
 type Tally struct {
 	Records    uint64
 	Unreadable uint64
-	Bytes      int64         // as text, after decompression
-	Cut        []*InputError // compressed files that ended too early: what came before counts
+	Bytes      int64            // as text, after decompression
+	Dialect    *dialect.Dialect // of the first file
+	Cut        []*InputError    // compressed files that ended too early: what came before counts
 }
 
 // Frames scans a set without folding it: every record as it stands there, copies too. Lines are split, decoded and refused
@@ -51,6 +52,7 @@ func Frames(ctx context.Context, set Set, o Options, v Visitor) (*Tally, error) 
 			w.tally.Cut = append(w.tally.Cut, &InputError{Path: s.Label, What: "ends too early: " + cut.Error()})
 		}
 	}
+	w.tally.Dialect = w.dialect
 	return &w.tally, nil
 }
 
@@ -95,6 +97,12 @@ func (w *walk) at(line uint32) {
 }
 
 func (w *walk) frame(f *frame.Frame) error {
+	if w.options.placed() {
+		w.options.place(f)
+	}
+	if server := w.options.Server; server != "" && f.More != nil && len(f.More.Conn) > 0 && string(f.More.Conn) != server {
+		return nil
+	}
 	w.at(f.Line)
 	w.place.Log = w.route(f).plain.Side
 	w.place.Guessed = w.guessed && f.Side == frame.NoSide

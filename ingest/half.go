@@ -37,6 +37,9 @@ const (
 	Late                         // the cancel came before the answer
 	Closed                       // a cut of the connection ended it
 	Modern                       // the request carried a 2026-07-28 version
+	NoID                         // the log tells no id: the half has a number of its own, which no other log knows
+	LocalEnd                     // the requester's log says that it stopped waiting; no frame does
+	Acked                        // the responder acknowledged the cancel: it had read the request and not answered it
 	noted                        // the half has a Fact
 )
 

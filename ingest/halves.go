@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
+
+	"mcpdiag/ingest/frame"
 )
 
 // Alignment says which stretches of the two logs are one session, and which uses of an id are one call. The next room makes
@@ -14,6 +16,17 @@ type Alignment struct {
 	Pair  [3][]uint32          // by side, then stretch: the number that both logs' stretches share
 	Known [3][]bool            // by side, then stretch: the other log has records of it
 	Nth   [3]map[uint32]uint32 // by side, then half: the use of the id, where it is not the half's own count
+
+	// Keyless says that one of the logs tells no ids. Its halves then take the keys of the other's, by method, tool and order;
+	// As has those that found one. That a half found none proves nothing.
+	Keyless bool
+	As      [3]map[uint32]Key
+}
+
+// Key is what a half without an id is joined on.
+type Key struct {
+	ID  frame.ID
+	Nth uint32
 }
 
 // Limits are the user's thresholds, each on the clock of the log that it is applied to.
@@ -100,6 +113,8 @@ const (
 	factGaveUp                // cancelled, and its answer can only have come after that
 	factSlow                  // answered, and it took that long
 	factOutcome   = 1 << 12   // three bits: Outcome
+	factServed    = 1 << 15   // the log itself shows that the responder had read the request
+	factAcked     = 1 << 16   // and that it had not answered when it was cancelled
 )
 
 // halves serves the halves of one role, block by block, to however many threads ask.
@@ -206,8 +221,14 @@ func (h *halves) fill(ref blockRef, chunk *duckdb.DataChunk) int {
 		put(half, row, i)
 		put(pair, row, h.align.Pair[l.Side][this.Stretch])
 		put(by, row, uint8(this.By))
-		text(ids, id, row, l.arena.token(this.id, room))
-		put(nth, row, h.nth(l, i, this))
+		token, n := l.arena.token(this.id, room), h.nth(l, i, this)
+		if h.align.Keyless {
+			if as, ok := h.align.As[l.Side][i]; ok {
+				token, n = as.ID, as.Nth
+			}
+		}
+		text(ids, id, row, token)
+		put(nth, row, n)
 		put(line, row, l.firstLine(i, this))
 		put(facts, row, h.facts(l, i, this))
 		row++
@@ -252,7 +273,9 @@ func (h *halves) facts(l *Log, i uint32, half *Half) uint32 {
 	}
 	bit(half.line[Request] != 0, factRequest)
 	bit(half.line[Answer] != 0, factAnswer)
-	bit(h.align.Known[l.Side][half.Stretch], factKnown)
+	bit(h.align.Known[l.Side][half.Stretch] && !h.align.Keyless, factKnown)
+	bit(half.By == l.Side && (half.Flags&Acked != 0 || l.Line(i, Enter) != 0 || l.Line(i, Exit) != 0), factServed)
+	bit(half.Flags&Acked != 0, factAcked)
 	bit(h.shown(l, i), factShown)
 	bit(l.slow(i, half, h.limits.Slow), factSlow)
 	if half.line[Answer] == 0 || half.Flags&QueuedOnly != 0 {

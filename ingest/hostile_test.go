@@ -161,7 +161,7 @@ func TestHostileDetails(t *testing.T) {
 	if l := read("15-no-final-newline.log"); l.CutTail || !answered(l, string(l.ID(0))) {
 		t.Errorf("no final newline: cut tail %t, %s", l.CutTail, sayHalves(l))
 	}
-	if l := read("20-text-log.log"); l.Dialect.Name != "wire" || l.Records == 0 {
+	if l := read("20-text-log.log"); l.Dialect.Name != "claude-desktop" || l.Records == 0 {
 		t.Errorf("text log: %s, %d records", l.Dialect.Name, l.Records)
 	}
 	if l := read("23-raw-wire-batch.log"); l.Dialect.Name != "wire" || l.Records < 2 {

@@ -28,6 +28,9 @@ type Log struct {
 	CutTail     bool   // the last line, or the compressed stream, ends in the middle
 	Gaps        int    // losses that the log itself shows: gap records, missing seq, holes
 	Copies      int    // how many times every frame stood there; 1 is normal
+	Twins       int    // events that stood in two of the files that their writer keeps; counted once
+	TwinLine    uint32 // the first of them
+	NoIDs       int    // calls of which the log tells no id
 	OtherSide   uint64 // records that name the other side
 	Sided       uint64 // records that name a side
 	Stretches   []*Stretch
@@ -148,6 +151,7 @@ type Fact struct {
 	QuietLine                       uint32        // the line that ended it
 	ResultType                      string
 	LostLine                        uint32    // an answer without its id passed here
+	AckLine                         uint32    // the acknowledgement of a cancel
 	Ended                           [2]uint32 // by direction: where its own stream ended, over HTTP, while it was outstanding
 	EndedAt                         [2]frame.Instant
 	HandlerAmbiguous                bool // handler events were there that could be another call's
@@ -246,10 +250,10 @@ func (l *Log) Unsure(i uint32) bool {
 	if h.Flags&QueuedOnly != 0 {
 		return true
 	}
-	if h.line[Answer] != 0 {
+	if h.line[Answer] != 0 || h.Flags&(LocalEnd|Acked) != 0 { // the log itself says that none had come
 		return false
 	}
-	if h.Flags&LostAnswer != 0 || l.Dialect.Sees&dialect.Responses == 0 || l.Messages == 0 {
+	if h.Flags&LostAnswer != 0 || !l.Dialect.Sees.EveryAnswer() || l.Messages == 0 {
 		return true
 	}
 	_, blind := l.BlindLine(i)

@@ -22,8 +22,11 @@ type Set struct {
 
 // Options say how to read.
 type Options struct {
-	Dialect  string        // by name; "" detects
-	Quiet    time.Duration // silence after an answer that is worth a mention
+	Dialect  string         // by name; "" detects
+	Server   string         // only what is told of the server of this name, in a log of several
+	Date     time.Time      // the day that times without a date are of
+	Zone     *time.Location // the zone that times without one are of
+	Quiet    time.Duration  // silence after an answer that is worth a mention
 	Stdin    io.Reader
 	Progress func(bytes int) // called with the bytes read since the last call; may be nil
 	Cores    chan struct{}   // shared by reads that run at once: its room is the number of cores to use; nil is all
@@ -74,6 +77,9 @@ type reader struct {
 	streamCut string
 	copies    [3]*copies // by side
 	guessed   bool       // no record and no user told the side
+	twins     twins
+	twinCount int
+	twinLine  uint32
 }
 
 // begin notes the dialect of the set, which is that of its first file.
@@ -86,6 +92,12 @@ func (r *reader) begin(d *dialect.Dialect) {
 // frame folds one frame.
 func (r *reader) frame(f *frame.Frame) {
 	f.Line += r.lines
+	if r.options.placed() {
+		r.options.place(f)
+	}
+	if f.More != nil && r.passes(f) {
+		return
+	}
 	r.route(f).fold(f)
 }
 
@@ -99,6 +111,9 @@ func (r *reader) batch(j *job) error {
 	}
 	r.warnings.Add(&j.batch.Warnings)
 	r.lines += j.batch.Lines
+	if j.batch.Lines == 0 { // what a reader held back to the end
+		return nil
+	}
 	r.cutTail = j.partial && len(r.badLines) > 0 && r.badLines[len(r.badLines)-1] == r.lines
 	if r.options.Progress != nil {
 		r.options.Progress(len(j.span))
@@ -145,7 +160,11 @@ func (r *reader) only() frame.Side {
 			return side
 		}
 	}
-	if r.dialect.Side != frame.NoSide {
+	switch r.dialect.Side {
+	case frame.NoSide:
+	case frame.Proxy:
+		return frame.Server
+	default:
 		return r.dialect.Side
 	}
 	r.guessed = true
@@ -191,6 +210,7 @@ func (r *reader) log(l *folder) *Log {
 	l.Path, l.files, l.Lines = strings.Join(paths, ", "), r.files, r.lines
 	l.BadLines, l.Bad, l.Reasons, l.Warnings = r.badLines, r.bad, r.reasons, r.warnings
 	l.CutTail, l.StreamCut, l.SideGuessed = r.cutTail, r.streamCut, r.guessed
+	l.Twins, l.TwinLine = r.twinCount, r.twinLine
 	for _, line := range r.holes {
 		l.note("hole", line, -1)
 		l.Gaps++

@@ -143,7 +143,23 @@ func (p *pipeline) run(ctx context.Context, j *job) error {
 			p.free <- j
 		}
 	}
-	return p.failed
+	if p.failed != nil {
+		return p.failed
+	}
+	return p.finish(r)
+}
+
+// finish folds what a reader held back: the last record of several lines, or a whole document.
+func (p *pipeline) finish(r dialect.Reader) error {
+	f, ok := r.(dialect.Finisher)
+	if !ok {
+		return nil
+	}
+	j := &job{}
+	if f.Finish(&j.batch); len(j.batch.Frames) == 0 && len(j.batch.Bad) == 0 {
+		return nil
+	}
+	return p.to.batch(j)
 }
 
 // next is the next span in order: one that was read ahead, else one that is read into own here; nil when there is none.

@@ -3,6 +3,7 @@ package ingest
 import (
 	"time"
 
+	"mcpdiag/ingest/dialect"
 	"mcpdiag/ingest/frame"
 )
 
@@ -65,7 +66,22 @@ func (l *folder) cuts(s *Stretch, f *frame.Frame) bool {
 	case f.Kind != frame.Request || f.Dir != frame.C2S:
 		return false
 	}
-	return s.asked && string(f.Method) == "initialize" || s.restarts(f.ID)
+	return s.asked && string(f.Method) == "initialize" && !l.startedTwice(s, f) || s.restarts(f.ID)
+}
+
+// twiceTime is how far apart a host sends the handshakes of two processes of one server.
+const twiceTime = time.Second
+
+// startedTwice reports whether the handshake is that of a second process of the same server, which some hosts start beside the
+// first and log to the same file: the first one's is outstanding, nothing else was asked, and nothing has ended. Which answer is whose cannot be told
+// then, so it must not become a connection of its own, in which the first would look unanswered.
+func (l *folder) startedTwice(s *Stretch, f *frame.Frame) bool {
+	i, ok := l.find(s, frame.Client, f.ID)
+	if !ok || s.Calls != 1 || !l.outstanding(i) || l.arena.at(i).line[Cancel] != 0 || s.EOF != [2]uint32{} || l.Method(i) != "initialize" {
+		return false
+	}
+	d, ok := f.At.Sub(l.At(i, Request))
+	return ok && d >= 0 && d < twiceTime
 }
 
 // restarts reports whether the client's ids start again: below the one before and equal to the lowest seen, after an eof.
@@ -192,7 +208,7 @@ func (l *folder) stepped(f *frame.Frame, d time.Duration) {
 
 // backwards notes a wall clock that went back where no monotonic clock can say by how much.
 func (l *folder) backwards(f *frame.Frame) {
-	if !l.last.HasWall() {
+	if !l.last.HasWall() || l.Dialect.Sees&dialect.Flying == 0 { // a log of ends tells beginnings late
 		return
 	}
 	if d, ok := f.At.OnClock(l.number, uint32(l.clock)).Sub(l.last); ok && d < -stepSlack && !l.last.HasMono() {

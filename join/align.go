@@ -36,8 +36,13 @@ func Align(logs []*ingest.Log) (*ingest.Alignment, []Doubt) {
 		if a.client.Side != frame.Client {
 			a.client, a.server = a.server, a.client
 		}
+		a.out.Keyless = a.client.NoIDs > 0 || a.server.NoIDs > 0
 		a.stretches()
-		a.renumbered()
+		if a.out.Keyless {
+			a.byOrder()
+		} else {
+			a.renumbered()
+		}
 		a.occurrences()
 	}
 	return a.out, a.doubts
@@ -93,7 +98,7 @@ type candidate struct {
 // byAgreement pairs the stretches that have most calls in common, and of equals those that stand at the same place counted
 // from the end, since a log that started late has lost its head.
 func (a *aligner) byAgreement(clients, servers []uint32) {
-	cs, ss := signatures(a.client, clients), signatures(a.server, servers)
+	cs, ss := signatures(a.client, clients, a.out.Keyless), signatures(a.server, servers, a.out.Keyless)
 	list := candidates(clients, servers, cs, ss)
 	place := func(k candidate) int {
 		d := (len(clients) - index(clients, k.c)) - (len(servers) - index(servers, k.s))
@@ -144,15 +149,15 @@ func (a *aligner) runnerUp(k candidate, list []candidate) {
 // signature counts the calls of a stretch by what both logs can know of them.
 type signature map[uint64]int
 
-func signatures(l *ingest.Log, stretches []uint32) map[uint32]signature {
+func signatures(l *ingest.Log, stretches []uint32, keyless bool) map[uint32]signature {
 	out := map[uint32]signature{}
 	for _, s := range stretches {
 		out[s] = signature{}
 	}
 	for i := range uint32(l.Halves()) {
 		h := l.Half(i)
-		if sig, ok := out[h.Stretch]; ok && l.Line(i, ingest.Request) != 0 {
-			sig[callHash(l, i)]++
+		if sig, ok := out[h.Stretch]; ok && l.FirstHalfLine(i) != 0 && (keyless || l.Line(i, ingest.Request) != 0) {
+			sig[callHash(l, i, keyless)]++
 		}
 	}
 	return out
@@ -160,10 +165,14 @@ func signatures(l *ingest.Log, stretches []uint32) map[uint32]signature {
 
 var hashSeed = maphash.MakeSeed()
 
-func callHash(l *ingest.Log, i uint32) uint64 {
+func callHash(l *ingest.Log, i uint32, keyless bool) uint64 {
 	var h maphash.Hash
 	h.SetSeed(hashSeed)
 	h.WriteByte(byte(l.Half(i).By))
+	if keyless { // the method is what every such log tells
+		h.WriteString(l.Method(i))
+		return h.Sum64()
+	}
 	h.Write(l.ID(i))
 	h.WriteByte(0)
 	h.WriteString(l.Method(i))

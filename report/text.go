@@ -25,6 +25,7 @@ func Text(w io.Writer, d *diagnose.Diagnosis, s Style) error {
 	p.slow(d)
 	p.quiet(d)
 	p.unplaced(d)
+	p.delivered(d)
 	if s.All {
 		p.rest(d)
 	}
@@ -174,6 +175,9 @@ func (p *printer) stalls(d *diagnose.Diagnosis) {
 // title names a call.
 func title(c *diagnose.Call) string {
 	t := "id " + string(c.ID()) + " " + c.Method()
+	if c.NoID() {
+		t = "no id " + c.Method()
+	}
 	if c.Name() != "" {
 		t += " " + c.Name()
 	}
@@ -184,6 +188,9 @@ func title(c *diagnose.Call) string {
 		t += ", session " + s
 	} else if c.Connection() > 1 {
 		t += fmt.Sprintf(", connection %d", c.Connection())
+	}
+	if c.ByOrder() {
+		t += " — paired by tool and order, not by id: likely, not certain"
 	}
 	return t
 }
@@ -322,10 +329,16 @@ func waited(c *diagnose.Call) string {
 	}
 	if line := c.Sent.Line(ingest.Cancel); line != 0 {
 		what := "cancelled"
+		if c.Sent.Has(ingest.LocalEnd) {
+			what = "gave up by its own word, no cancel shown,"
+		}
 		if d := c.CancelAfter(); d.OK {
 			what += " after " + diagnose.Wait(d.D)
 		}
 		parts = append(parts, what+" ("+diagnose.Cite(c.Sent.Log, line)+")")
+	}
+	if c.Sent.Has(ingest.Acked) {
+		parts = append(parts, fmt.Sprintf("the cancel was acknowledged (%s)", diagnose.Cite(c.Sent.Log, c.Sent.Fact().AckLine)))
 	}
 	if w := c.Wait(); w.OK {
 		parts = append(parts, "had the answer after "+diagnose.Wait(w.D))
@@ -381,12 +394,28 @@ func (p *printer) slow(d *diagnose.Diagnosis) {
 		if !took.OK {
 			took, who = c.Stages().Total, "took"
 		}
-		return fmt.Sprintf("%s %s", who, diagnose.Wait(took.D))
+		return fmt.Sprintf("%s %s", who, diagnose.Wait(took.D)) + p.marks(d.NotesOf(c))
 	})
 }
 
 func (p *printer) quiet(d *diagnose.Diagnosis) {
 	p.briefly(d, "SILENCE ", yellow, func(c *diagnose.Call) bool { return c.Quiet && !c.Stalled && !c.Slow }, func(*diagnose.Call) string { return "" })
+}
+
+// delivered tells, of a lone log, which calls were: what somebody who has only that log wants to know.
+func (p *printer) delivered(d *diagnose.Diagnosis) {
+	if len(d.Logs) != 1 || p.style.All {
+		return
+	}
+	p.briefly(d, "DELIVERED", dim, func(c *diagnose.Call) bool {
+		return c.Leaf == diagnose.AgentLevel && !c.Problem()
+	}, func(c *diagnose.Call) string {
+		text := "agent level: " + facts(cited("sent", c.Sent, ingest.Request), cited("answer read", c.Sent, ingest.Answer))
+		if w := c.Wait(); w.OK {
+			text += ", after " + diagnose.Wait(w.D)
+		}
+		return text + p.marks(d.NotesOf(c))
+	})
 }
 
 func (p *printer) unplaced(d *diagnose.Diagnosis) {

@@ -14,7 +14,10 @@ import (
 	"mcpdiag/ingest/frame"
 )
 
-type framesFlags struct{ format, dialect, side string }
+type framesFlags struct {
+	format, dialect, side, session string
+	given                          readFlags
+}
 
 const framesLong = `Writes each record of the logs as mcpdiag reads it, in file order and before anything is folded: as a native record (ndjson),
 which every command reads back, or as one line for the eye (brief):
@@ -41,6 +44,8 @@ func newFrames(e *env) *cobra.Command {
 	flags.StringVar(&f.format, "format", "ndjson", "`FORMAT`: ndjson or brief")
 	flags.StringVar(&f.dialect, "dialect", "", "read the logs as `NAME` instead of detecting what they are")
 	flags.StringVar(&f.side, "side", "", "the side of records that name none: client or server")
+	flags.StringVar(&f.session, "session", "", "only records of the session of this `NAME`")
+	f.given.register(flags, "server")
 	return c
 }
 
@@ -57,10 +62,14 @@ func runFrames(ctx context.Context, e *env, f *framesFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	w := &framesWriter{printer: printer, complaints: complaints{w: e.stderr}}
+	o := ingest.Options{Dialect: f.dialect, Stdin: e.stdin}
+	if err := f.given.set(&o); err != nil {
+		return err
+	}
+	w := &framesWriter{printer: printer, session: f.session, complaints: complaints{w: e.stderr}}
 	for _, arg := range args {
 		set := ingest.Set{Sources: []ingest.Source{ingest.ParseSource(arg)}, Side: side}
-		if err = w.log(ctx, set, ingest.Options{Dialect: f.dialect, Stdin: e.stdin}); err != nil {
+		if err = w.log(ctx, set, o); err != nil {
 			break // what the logs before it said is written all the same
 		}
 	}
@@ -75,6 +84,7 @@ func runFrames(ctx context.Context, e *env, f *framesFlags, args []string) error
 // framesWriter prints the records of one log after another.
 type framesWriter struct {
 	printer    framePrinter
+	session    string
 	complaints complaints
 	unread     error // the first log that is not empty and gave no record
 }
@@ -82,6 +92,9 @@ type framesWriter struct {
 func (w *framesWriter) log(ctx context.Context, set ingest.Set, o ingest.Options) error {
 	tally, err := ingest.Frames(ctx, set, o, ingest.Visitor{
 		Frame: func(p *ingest.Place, f *frame.Frame) error {
+			if w.session != "" && string(f.Session) != w.session {
+				return nil
+			}
 			if f.Side == frame.NoSide && !p.Guessed { // a guess must not be written down as what a log says
 				f.Side = p.Log
 			}
@@ -97,6 +110,9 @@ func (w *framesWriter) log(ctx context.Context, set ingest.Set, o ingest.Options
 	}
 	if tally.Records == 0 && tally.Bytes > 0 && w.unread == nil {
 		w.unread = &usageError{frame.Escape(set.Sources[0].Label) + ": no record could be read", "--dialect NAME reads it as another dialect"}
+		if d := tally.Dialect; d != nil && d.Knob != "" {
+			w.unread = &usageError{frame.Escape(set.Sources[0].Label) + ": is a log of " + d.Name + ", and shows no frames", d.Knob}
+		}
 	}
 	return nil
 }

@@ -6,8 +6,10 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/frame"
@@ -18,6 +20,42 @@ type logFlags struct {
 	client, server []string
 	side           string
 	dialect        string
+	given          readFlags
+}
+
+// readFlags say what a log does not tell of itself.
+type readFlags struct{ of, date, zone string }
+
+func (f *readFlags) register(flags *pflag.FlagSet, server string) {
+	flags.StringVar(&f.of, server, "", "only what a log of several servers tells of the server of this `NAME`")
+	flags.StringVar(&f.date, "date", "", "the `DAY` (2026-03-02) that times without a date are of")
+	flags.StringVar(&f.zone, "tz", "", "the `ZONE` (Europe/Berlin, +02:00) that times without one are of: a label, for they are compared with no other log's")
+}
+
+// set gives the options what the flags say.
+func (f *readFlags) set(o *ingest.Options) error {
+	o.Server = f.of
+	if f.date != "" {
+		day, err := time.Parse(time.DateOnly, f.date)
+		if err != nil {
+			return &usageError{"--date " + quote(f.date) + " is no day", "write 2026-03-02"}
+		}
+		o.Date = day
+	}
+	if f.zone == "" {
+		return nil
+	}
+	if at, err := time.Parse("-07:00", f.zone); err == nil {
+		_, offset := at.Zone()
+		o.Zone = time.FixedZone(f.zone, offset)
+		return nil
+	}
+	zone, err := time.LoadLocation(f.zone)
+	if err != nil || f.zone == "Local" {
+		return &usageError{"--tz " + quote(f.zone) + " is no zone", "write a name such as Europe/Berlin, or an offset such as +02:00"}
+	}
+	o.Zone = zone
+	return nil
 }
 
 func (f *logFlags) register(c *cobra.Command) {
@@ -26,6 +64,7 @@ func (f *logFlags) register(c *cobra.Command) {
 	flags.StringArrayVar(&f.server, "server", nil, "a `FILE` of the server's log; again for the next")
 	flags.StringVar(&f.side, "side", "", "whose log it is when there is one: client or server")
 	flags.StringVar(&f.dialect, "dialect", "", "read the logs as `NAME` instead of detecting what they are")
+	f.given.register(flags, "of-server")
 }
 
 // sets turns the command line into one or two sets: the client's first.
@@ -102,11 +141,17 @@ func refuseInputs(sets []ingest.Set, outputs ...string) error {
 
 func (f *logFlags) options(e *env, o ingest.Options) ingest.Options {
 	o.Dialect, o.Stdin = f.dialect, e.stdin
+	if err := f.given.set(&o); err != nil {
+		return o // refused before, when the logs were read
+	}
 	return o
 }
 
 // read reads the sets, both at once.
 func (f *logFlags) read(ctx context.Context, e *env, sets []ingest.Set, o ingest.Options) ([]*ingest.Log, error) {
+	if err := f.given.set(&ingest.Options{}); err != nil {
+		return nil, err
+	}
 	o = f.options(e, o)
 	meter := e.progress()
 	defer meter.done()
@@ -133,7 +178,18 @@ func (f *logFlags) read(ctx context.Context, e *env, sets []ingest.Set, o ingest
 		logs = append(logs, r.logs...)
 	}
 	giveBack(logs)
-	return logs, nil
+	return logs, refuseClients(logs)
+}
+
+// refuseClients refuses a log as the server's that only a client writes: two logs of one client say nothing of delivery.
+func refuseClients(logs []*ingest.Log) error {
+	for _, l := range logs {
+		if l.Side == frame.Server && l.Dialect.Side == frame.Client && l.Records > 0 {
+			return &usageError{frame.Escape(l.Path) + " is a client's log (" + l.Dialect.Name + "), and given as the server's",
+				"two logs of one client are given with --client each; the server's own log is what to compare them with"}
+		}
+	}
+	return nil
 }
 
 // manyRecords is from how many records on the memory that reading took is worth giving back before DuckDB takes its own.
@@ -152,6 +208,9 @@ func giveBack(logs []*ingest.Log) {
 // refuseUnread is the error for a log that is not empty and gave no record: whatever it is, it is not evidence.
 func refuseUnread(logs []*ingest.Log) error {
 	for _, l := range logs {
+		if l.Records == 0 && l.Lines > 0 && l.Dialect.Knob != "" {
+			return &ingest.InputError{Path: l.Path, What: "is a log of " + l.Dialect.Name + ", and shows no frames", Hint: l.Dialect.Knob}
+		}
 		if l.Records > 0 || len(l.BadLines) == 0 {
 			continue
 		}

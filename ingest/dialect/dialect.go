@@ -23,16 +23,28 @@ const (
 	Sizes
 	Times
 	IDs
+	Large      // frames of any size
+	Flying     // calls that have not ended
 	Everything = 1<<iota - 1
 )
 
-var seesNames = []string{"requests", "responses", "handler events", "unparsed lines", "stream ends", "sizes", "times", "ids"}
+var seesNames = []string{"requests", "responses", "handler events", "unparsed lines", "stream ends", "sizes", "times", "ids",
+	"large frames", "calls that have not ended"}
+
+// EveryRequest reports whether a request that crossed is there: only then does its absence say something.
+func (s Sees) EveryRequest() bool { return s&(Requests|Large|Flying) == Requests|Large|Flying }
+
+// EveryAnswer reports whether an answer that crossed is there.
+func (s Sees) EveryAnswer() bool { return s&(Responses|Large) == Responses|Large }
 
 // Missing names what a log with these flags cannot show, in a fixed order.
-func (s Sees) Missing() []string {
+func (s Sees) Missing() []string { return (Everything &^ s).Shown() }
+
+// Shown names what it can show.
+func (s Sees) Shown() []string {
 	var names []string
 	for i, n := range seesNames {
-		if s>>i&1 == 0 {
+		if s>>i&1 != 0 {
 			names = append(names, n)
 		}
 	}
@@ -44,13 +56,22 @@ type Dialect struct {
 	Name    string
 	Writer  string // who writes such logs
 	Vantage string // where the writer stands
+	Moment  string // which moment of a frame's life its line marks; "" when it varies or is not known
+	Source  string // what the reading rests on: "" a sample, else "from description"
+	Knob    string // what to turn so that such a log shows frames, when it shows none
 	Sees    Sees
 	Side    frame.Side // whose log it is when neither the command line nor a record says; NoSide when the dialect does not tell
 	Clock   bool       // times are of one monotonic or zone-less clock: good within the file only
 	Ordered bool       // a line's reading depends on the lines before it, so one reader takes the whole log
+	Carried bool       // its lines may be wrapped in carriers (carriers.go), which are peeled off first
 
 	// Match reports whether the line, trimmed, is of this dialect beyond doubt.
 	Match func(line []byte) bool
+	// Weight is what a line that Match claims counts in detection; nil is 1 for each. A host's log holds the lines of its
+	// server's too, so a host's frames weigh most.
+	Weight func(line []byte) int
+	// Whole reports whether a log that starts like this is one document of this dialect; nil when it is lines.
+	Whole func(head []byte) bool
 	// New makes a reader.
 	New func() Reader
 }
@@ -60,6 +81,13 @@ type Reader interface {
 	// Read reads whole lines (LF ends a line; the last of a log may lack it), appends to b what they say, and adds their
 	// number to b.Lines. Frames and bad lines are numbered from 1 within the span. Texts may point into span.
 	Read(span []byte, b *Batch)
+}
+
+// Finisher is a Reader that holds something back until it has seen more: a record of several lines, a whole document.
+type Finisher interface {
+	Reader
+	// Finish appends what is held back, at the end of the log. Lines are numbered as if they followed the last span.
+	Finish(b *Batch)
 }
 
 // Batch is what a span of lines says.
@@ -93,7 +121,16 @@ const PrefixLen = 80
 
 // Table lists the dialects; among equals the first wins.
 func Table() []*Dialect {
-	return []*Dialect{native(), teeMCP(), textTrace(), jsonl(), wire()}
+	table := []*Dialect{native(), teeMCP(), textTrace()}
+	for _, rows := range [...][]*Dialect{hosts(), libraries(), middleBoxes(), recorders(), neighbours(), frameless(), {jsonl(), wire()}} {
+		for _, d := range rows {
+			if d.Carried {
+				d = d.behindCarriers()
+			}
+			table = append(table, d)
+		}
+	}
+	return table
 }
 
 // ByName finds a dialect by its name.
@@ -112,29 +149,101 @@ const detectLines = 200
 // Detect picks the dialect that claims most of the lines at a log's head and tail. When none claims any it is the native
 // one, whose reasons for refusing the lines then say what was expected.
 func Detect(head, tail []byte) *Dialect {
-	var sample [][]byte
-	for _, part := range [][]byte{head, tail} {
-		n := 0
-		eachLine(part, func(_ uint32, line []byte, _ int) {
-			if n++; n <= detectLines {
-				sample = append(sample, line)
-			}
-		})
+	lines := append(firstLines(head), lastLines(tail)...)
+	if d := native(); d.all(lines) { // the usual case, which need not pay for the others
+		return d
 	}
 	table := Table()
-	best, most := table[0], 0
 	for _, d := range table {
-		claimed := 0
-		for _, line := range sample {
-			if d.Match(line) {
-				claimed++
-			}
-		}
-		if claimed > most {
-			best, most = d, claimed
+		if d.Whole != nil && d.Whole(head) {
+			return d
 		}
 	}
+	sample := make([]sampleLine, len(lines))
+	for i, line := range lines {
+		sample[i] = sampleLine{line, stages(line)}
+	}
+	best, most, behind := table[0], 0, false
+	for _, d := range table {
+		claimed, peeled := d.claims(sample)
+		if claimed > most {
+			best, most, behind = d, claimed, peeled
+		}
+	}
+	if behind && !best.Carried {
+		best = best.behindCarriers()
+	}
 	return best
+}
+
+// all reports whether the dialect claims every line.
+func (d *Dialect) all(lines [][]byte) bool {
+	for _, line := range lines {
+		if !d.Match(line) {
+			return false
+		}
+	}
+	return len(lines) > 0
+}
+
+// claims weighs the lines of a sample that the dialect claims. peeled is true when it takes the carriers off some first.
+func (d *Dialect) claims(sample []sampleLine) (weight int, peeled bool) {
+	weigh := func(line []byte) int {
+		switch {
+		case len(line) == 0 || !d.Match(line):
+			return 0
+		case d.Weight != nil:
+			return d.Weight(line)
+		}
+		return 1
+	}
+	for _, s := range sample {
+		if n := weigh(s.line); n > 0 {
+			weight += n
+			continue
+		}
+		for _, inner := range s.inner {
+			if n := weigh(inner); n > 0 {
+				weight, peeled = weight+n, true
+				break
+			}
+		}
+	}
+	return weight, peeled
+}
+
+// sampleLine is a line as it stands, and what is left of it with each carrier off that is around it.
+type sampleLine struct {
+	line  []byte
+	inner [][]byte
+}
+
+func firstLines(part []byte) [][]byte {
+	var sample [][]byte
+	for n := 0; len(part) > 0 && n < detectLines; {
+		var line []byte
+		line, part = cutLine(part)
+		if line, _ = trimLine(line); len(line) > 0 {
+			n++
+			sample = append(sample, line)
+		}
+	}
+	return sample
+}
+
+func lastLines(part []byte) [][]byte {
+	var sample [][]byte
+	for n := 0; len(part) > 0 && n < detectLines; {
+		part = bytes.TrimSuffix(part, []byte{'\n'})
+		begin := bytes.LastIndexByte(part, '\n') + 1
+		line, _ := trimLine(part[begin:])
+		part = part[:begin]
+		if len(line) > 0 {
+			n++
+			sample = append(sample, line)
+		}
+	}
+	return sample
 }
 
 // eachLine calls f with each line of span that is not blank, its number and the number of NUL bytes that stood in front of

@@ -71,6 +71,8 @@ type jsonlReader struct {
 	failed  bool           // the last thing read was an error
 	named   bool           // its frames name their session
 	bare    bool           // sizes are without the line end
+	counts  bool           // its records are numbered, one after another
+	seq     int64          // the last number
 	ticks   ticks
 	streams streams
 }
@@ -116,6 +118,10 @@ func (r *jsonlReader) record(n uint32, rec record, b *Batch) frame.Reason {
 	word := r.place(rec, e, &f)
 	r.ticks.read(rec, &f.At)
 	r.labels(rec, &f)
+	r.missed(rec, f, b)
+	if silentDirs[strings.ToLower(rec.text(dirNames))] {
+		return frame.NoReason
+	}
 	if e.what == aChunk && isChunk(rec) {
 		r.streams.chunk(rec, f, b)
 		return frame.NoReason
@@ -141,12 +147,30 @@ func (r *jsonlReader) record(n uint32, rec record, b *Batch) frame.Reason {
 	return frame.NoReason
 }
 
+// missed notes that records are missing, in a log that numbers them.
+func (r *jsonlReader) missed(rec record, f frame.Frame, b *Batch) {
+	n, ok := decimal(rec["seq"])
+	if !r.counts || !ok {
+		return
+	}
+	if r.seq > 0 && n > r.seq+1 {
+		f.Kind, f.Dir = frame.Gap, frame.NoDir
+		f.Extra().Dropped = n - r.seq - 1
+		b.Frames = append(b.Frames, f)
+	}
+	r.seq = n
+}
+
 // loose reads a record whose event tells nothing: with a direction and a whole message it is a frame. One without an event
 // and a direction is not of this dialect, whatever it is.
 func (r *jsonlReader) loose(rec record, told, word bool, f frame.Frame, b *Batch) frame.Reason {
 	text, _ := rec.payload()
 	if word && frame.DecodeMessage(text, &f) == frame.NoReason {
 		return r.crossing(rec, deed{what: aCrossing}, f, b)
+	}
+	if raw, ok := rawText(text); ok && word {
+		f.Kind, f.Extra().Raw = frame.Invalid, raw[:min(len(raw), teeRaw)]
+		b.Frames = append(b.Frames, f)
 	}
 	if told || word {
 		return frame.NoReason

@@ -208,6 +208,18 @@ var dirWords = map[string]struct {
 
 var dirSpelling = strings.NewReplacer("->", "to", "→", "to", "=>", "to", "2", "to", "_", "", "-", "", " ", "")
 
+// silentDirs are words that stand for a direction and tell of none: what such a record holds is no frame.
+var silentDirs = map[string]bool{"stderr": true, "meta": true}
+
+// rawText is the text of `{"raw": "…"}`, as recorders write what was no JSON.
+func rawText(object []byte) ([]byte, bool) {
+	rec := parseRecord(object)
+	if len(rec) != 1 || len(rec["raw"]) == 0 || rec["raw"][0] != '"' {
+		return nil, false
+	}
+	return []byte(rec.text([]string{"raw"})), true
+}
+
 func dirOf(rec record) (frame.Dir, way) {
 	w := dirWords[dirSpelling.Replace(strings.ToLower(rec.text(dirNames)))]
 	return w.dir, w.way
@@ -262,16 +274,17 @@ var events = map[string]deed{
 	"read_error":       {what: aComplaint},
 	"parse_error":      {what: aComplaint},
 
-	"eof":        {what: anEnd},
-	"stdin_eof":  {what: anEnd, dir: frame.C2S},
-	"stdout_eof": {what: anEnd, dir: frame.S2C},
-	"onclose":    {what: anEnd, way: inward},
-	"close":      {what: aClose},
+	"eof":                  {what: anEnd},
+	"stdin_eof":            {what: anEnd, dir: frame.C2S},
+	"stdout_eof":           {what: anEnd, dir: frame.S2C},
+	"server_stdout_closed": {what: anEnd, dir: frame.S2C}, "server_stdin_closed": {what: anEnd, dir: frame.C2S},
+	"onclose": {what: anEnd, way: inward},
+	"close":   {what: aClose},
 
 	// A second report of the same thing, or of none that a call depends on.
 	"wrote": {what: silent}, "app": {what: silent}, "start": {what: silent}, "open": {what: silent}, "client_onerror": {what: silent},
 	"client_onclose": {what: silent}, "handler_abort_signal": {what: silent}, "child_exit": {what: silent}, "signal": {what: silent},
-	"session_end": {what: silent}, "server_end": {what: silent}, "http_done": {what: silent}, "http_close": {what: silent},
+	"session_end": {what: silent}, "exit": {what: silent}, "server_end": {what: silent}, "http_done": {what: silent}, "http_close": {what: silent},
 	"http_status": {what: silent}, "buffered": {what: silent}, "flushed_at_exit": {what: silent}, "self_stop": {what: silent}, "resumed": {what: silent},
 }
 

@@ -15,7 +15,7 @@ func wire() *Dialect {
 		Sees:    Everything &^ (Handlers | Ends),
 		Ordered: true, // the direction of an answer is found by who asked
 		Match:   matchWire,
-		New:     func() Reader { return &wireReader{open: map[string]held{}} },
+		New:     func() Reader { return &wireLog{wireReader: wireReader{open: map[string]held{}}} },
 	}
 }
 
@@ -105,16 +105,6 @@ type wireReader struct{ open map[string]held }
 type held uint8
 
 func heldIn(d frame.Dir) held { return 1 << d }
-
-func (r *wireReader) Read(span []byte, b *Batch) {
-	b.Lines += eachLine(span, func(n uint32, line []byte, hole int) {
-		var reason frame.Reason
-		if len(line) > 0 {
-			reason = r.line(n, line, b)
-		}
-		b.refuse(n, line, hole, reason)
-	})
-}
 
 // line takes the messages out of a line. The reason is about the first object that is no message, or about the line.
 func (r *wireReader) line(n uint32, line []byte, b *Batch) frame.Reason {

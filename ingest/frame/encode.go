@@ -304,12 +304,17 @@ func appendUnit(b []byte, u rune) []byte {
 var briefKinds = [...]string{Request: "req", Response: "res", Error: "err", Notification: "ntf"}
 
 // AppendBrief appends f as one line for the eye: `[side ]dir kind id method [requestId=N] [code=N]`. A string id stands bare;
-// `-` is what the record does not have, `?` an id that was cut off. Spaces within a field are escaped, so that no text can
+// `-` is what the record does not have (an error's code stands in its method's place), `?` an id that was cut off. A record
+// that is no frame is told in its dialect's own words where it has some. Spaces within a field are escaped, so that no text can
 // pose as another field.
 func AppendBrief(b []byte, f *Frame, side bool) []byte {
 	if side && f.Side != NoSide {
 		b = append(b, f.Side.String()...)
 		b = append(b, ' ')
+	}
+	if f.More != nil && f.More.Word != "" {
+		b = appendEscaped(b, f.More.Word)
+		return append(b, '\n')
 	}
 	if f.Dir != NoDir {
 		b = append(b, f.Dir.String()...)
@@ -320,9 +325,11 @@ func AppendBrief(b []byte, f *Frame, side bool) []byte {
 	} else {
 		b = append(b, briefKinds[f.Kind]...)
 	}
-	if f.Kind.Message() || f.Kind.Handler() {
+	if f.Kind.Message() || f.Kind.Handler() || f.Kind == GaveUp {
 		b = appendBriefID(append(b, ' '), f)
-		b = appendField(append(b, ' '), string(f.Method), "-")
+		if coded := f.More != nil && f.More.HasCode; f.Method != nil || !coded {
+			b = appendField(append(b, ' '), string(f.Method), "-")
+		}
 	}
 	if f.RequestID != nil {
 		b = appendField(append(b, " requestId="...), f.RequestID.Bare(), `""`)

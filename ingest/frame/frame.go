@@ -1,6 +1,9 @@
 package frame
 
-import "bytes"
+import (
+	"bytes"
+	"time"
+)
 
 // Side is whose log a record stands in.
 type Side uint8
@@ -90,12 +93,13 @@ const (
 	Invalid // bytes that are no JSON-RPC message
 	HandlerEnter
 	HandlerExit
-	Open // a stream or process starts
-	EOF  // that direction ended
-	Gap  // the writer could not keep up
+	Open   // a stream or process starts
+	EOF    // that direction ended
+	Gap    // the writer could not keep up
+	GaveUp // the requester stopped waiting, which no frame says; an extension of v1, for logs that tell it
 )
 
-var kindNames = [...]string{"", "request", "response", "error", "notification", "invalid", "handler_enter", "handler_exit", "open", "eof", "gap"}
+var kindNames = [...]string{"", "request", "response", "error", "notification", "invalid", "handler_enter", "handler_exit", "open", "eof", "gap", "gave_up"}
 
 func (k Kind) String() string { return kindNames[k] }
 
@@ -122,6 +126,8 @@ func ParseKind(b []byte) (Kind, bool) {
 		return EOF, true
 	case "gap":
 		return Gap, true
+	case "gave_up":
+		return GaveUp, true
 	}
 	return NoKind, false
 }
@@ -199,6 +205,12 @@ type More struct {
 	ToolError           bool
 	HasCode, HasStatus  bool
 	HasSeq              bool
+
+	// What only logs that are no frame logs have; no native record shows them.
+	Call   uint32        // the number of a call in a log without ids, from 1; 0 where the id is told
+	Twin   uint8         // which of the files that its writer keeps told the event; 0 when it keeps one
+	Waited time.Duration // how long the requester had waited, by its own words
+	Word   string        // how the brief reading tells a record that is no frame
 }
 
 // Extra returns the frame's rare members, making room for them first.

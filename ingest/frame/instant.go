@@ -57,6 +57,18 @@ func (t Instant) HasMono() bool { return t.has&hasMono != 0 }
 // Zoneless reports whether the wall reading came without a zone: good within its own log only.
 func (t Instant) Zoneless() bool { return t.has&zoneless != 0 }
 
+// Back is the reading d earlier, on the same clocks.
+func (t Instant) Back(d time.Duration) Instant {
+	if t.HasMono() {
+		t.mono -= int64(d)
+	}
+	if t.HasWall() {
+		at := time.Unix(t.sec, int64(t.nsec)).Add(-d)
+		t.sec, t.nsec = at.Unix(), int32(at.Nanosecond())
+	}
+	return t
+}
+
 // Known reports whether there is any reading.
 func (t Instant) Known() bool { return t.has&(hasWall|hasMono) != 0 }
 
