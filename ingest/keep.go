@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	_ "embed" // for the tables
 	"errors"
 	"fmt"
@@ -64,6 +65,9 @@ func (c *Conn) atOnce(ctx context.Context, tasks []task) error {
 			own, err := c.db.Conn(ctx)
 			if err == nil {
 				err = task(ctx, own)
+				if err != nil { // an interrupt may have left a transaction open, whose end takes later ones' functions along
+					own.Raw(func(any) error { return driver.ErrBadConn })
+				}
 				own.Close()
 			}
 			if err != nil {
