@@ -129,7 +129,7 @@ const margin = { top: 24, bottom: 4, left: 14, right: 18 };
 // picture draws calls as rows: the client's lane, the gap, the server's lane. Each lane has an axis of its own.
 function picture(list, options) {
   const { close = false, marks = [], label } = options;
-  const rowHeight = close ? 64 : 22;
+  const rowHeight = close ? 76 : 22;
   const rows = list.length + (marks.length ? 1 : 0);
   const box = el("div", { class: close ? "picture close" : "picture" });
   if (!close) box.append(el("div", { class: "head" }, "call"));
@@ -156,7 +156,8 @@ function rowLabels(list, marks, rowHeight) {
   box.style.paddingTop = `${margin.top}px`;
   for (const c of list) {
     const asked = c.requester === SERVER ? " (asked by the server)" : "";
-    const b = el("button", { type: "button", class: c.state, "data-call": c.i, "aria-pressed": "false", title: c.tool + asked, "aria-label": `id ${c.id} ${c.tool}${asked}: ${c.state === "fine" ? leafWords[c.leaf] : c.state + ", " + leafWords[c.leaf]}` }, `${c.id} ${text(c.get("name")) || text(c.get("method"))}`);
+    const label = `${c.id} ${text(c.get("name")) || text(c.get("method"))}`;
+    const b = el("button", { type: "button", class: c.state, "data-call": c.i, "aria-pressed": "false", title: c.tool + asked, "aria-label": `${label}, ${text(c.get("method"))}${asked}: ${[...new Set([c.state === "fine" ? "" : c.state, leafWords[c.leaf]])].filter(Boolean).join(", ")}` }, label);
     b.style.height = `${rowHeight}px`;
     box.append(b);
   }
@@ -171,6 +172,10 @@ function rowLabels(list, marks, rowHeight) {
 // finish makes a chart one image with a name, and hands clicks on a row on.
 function finish(svg, name, list, frame) {
   svg.setAttribute("role", "img");
+  for (const g of svg.querySelectorAll("g[aria-label]")) { // names that nobody can reach within an image
+    g.setAttribute("data-mark", g.getAttribute("aria-label"));
+    g.removeAttribute("aria-label");
+  }
   svg.setAttribute("aria-label", name);
   if (list) svg.addEventListener("click", (event) => {
     const c = list[Math.floor((event.clientY - svg.getBoundingClientRect().top - margin.top) / frame.rowHeight)];
@@ -247,10 +252,10 @@ function arrows(c, i) {
   const go = (forth, reach, y, kind, title) => ({ x1: forth === right ? 0.04 : 0.96, x2: forth === right ? 0.04 + 0.92 * reach : 0.96 - 0.92 * reach, y: i + y, kind, title });
   const out = [];
   const request = `request, ${bytes(c.get("request_bytes")) || "size not told"}`, answer = `answer, ${bytes(c.get("response_bytes")) || "size not told"}`;
-  if (q1 === YES) out.push(go(true, 1, 0.3, "whole", `${request}: read`));
-  else out.push(go(true, q1 === NO ? 0.5 : 0.7, 0.3, q1 === NO ? "lost" : "unsure", `${request}: ${q1 === NO ? "never read" : "not known whether it was read"}`));
-  if (q3 === YES) out.push(go(false, 1, 0.7, c.stalled ? "late" : "whole", `${answer}: read`));
-  else if (q2 === YES) out.push(go(false, q3 === NO ? 0.5 : 0.7, 0.7, q3 === NO ? "lost" : "unsure", `${answer}: written, ${q3 === NO ? "never read" : "not known whether it was read"}`));
+  if (q1 === YES) out.push(go(true, 1, 0.28, "whole", `${request}: read`));
+  else out.push(go(true, q1 === NO ? 0.5 : 0.7, 0.28, q1 === NO ? "lost" : "unsure", `${request}: ${q1 === NO ? "never read" : "not known whether it was read"}`));
+  if (q3 === YES) out.push(go(false, 1, 0.72, c.stalled ? "late" : "whole", `${answer}: read`));
+  else if (q2 === YES) out.push(go(false, q3 === NO ? 0.5 : 0.7, 0.72, q3 === NO ? "lost" : "unsure", `${answer}: written, ${q3 === NO ? "never read" : "not known whether it was read"}`));
   return out;
 }
 
@@ -263,7 +268,7 @@ function gap(list, frame) {
     stripes(frame.close ? [] : list, [0, 1]),
     arrow(["whole", "late", "lost"]), arrow(["unsure"], "3,3"),
     Plot.dot(lost, { x: (a) => a.x2 + (a.x2 > a.x1 ? 0.09 : -0.09), y: "y", symbol: "times", stroke: "var(--bad)", strokeWidth: frame.close ? 2.5 : 1.8, r: frame.close ? 6 : 4 }),
-    frame.close ? Plot.text(all, { x: 0.5, y: (a) => a.y - 0.17, text: (a) => a.title.split(",")[0], fill: "var(--soft)", fontSize: 11 }) : null,
+    frame.close ? Plot.text(all, { x: 0.5, y: (a) => a.y - 0.18, text: (a) => a.title.split(",")[0], fill: "var(--soft)", fontSize: 11 }) : null,
     Plot.tip(all, Plot.pointer({ x: (a) => (a.x1 + a.x2) / 2, y: "y", title: "title", maxRadius: 40, lineWidth: 24, fontSize: 12, stroke: "var(--line)" })),
   ]);
   return finish(svg, lost.length ? `the gap: ${commas(lost.length)} lost in it` : "the gap: nothing lost in it", list, frame);
