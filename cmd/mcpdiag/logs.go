@@ -108,7 +108,7 @@ func (f *logFlags) options(e *env, o ingest.Options) ingest.Options {
 // read reads the sets, both at once.
 func (f *logFlags) read(ctx context.Context, e *env, sets []ingest.Set, o ingest.Options) ([]*ingest.Log, error) {
 	o = f.options(e, o)
-	meter := e.progress()
+	meter := e.progress(sets)
 	defer meter.done()
 	o.Progress = meter.add
 	o.Cores = make(chan struct{}, max(len(sets), runtime.GOMAXPROCS(0)))

@@ -36,6 +36,7 @@ type env struct {
 	getenv         func(string) string
 	now            func() time.Time
 	status         int // what a command that worked wants to exit with
+	noProgress     bool
 }
 
 // terminal reports whether w is a terminal, and how wide it is.
@@ -85,6 +86,7 @@ func newRoot(e *env) *cobra.Command {
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
+	root.PersistentFlags().BoolVar(&e.noProgress, "no-progress", false, "show no progress on standard error, where a terminal would")
 	root.AddCommand(newJoin(e), newThreshold(e), newStages(e), newDeadlines(e), newFrames(e), newSQL(e), newFormats(e), newDemo(e))
 	return root
 }
