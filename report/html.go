@@ -117,6 +117,8 @@ type pageWords struct {
 	Title    string
 	Sentence string
 	Kinds    []pageKind
+	Others   []pageKind
+	More     string // how many the others are
 	Leaves   []pageLeaf
 	Logs     []pageLogWords
 	Findings []pageFinding
@@ -148,8 +150,15 @@ type pageFinding struct{ Severity, Who, Text string }
 func newPageWords(p *pager) *pageWords {
 	d, s := p.d, p.d.Summary
 	w := &pageWords{Title: "mcpdiag", Sentence: pageSentence(s)}
-	for _, k := range kinds(d) {
+	shown, others := told(d, false)
+	for _, k := range shown {
 		w.Kinds = append(w.Kinds, p.kind(k))
+	}
+	for _, k := range others {
+		w.Others = append(w.Others, p.kind(k))
+	}
+	if len(others) > 0 {
+		w.More = otherKinds(others)
 	}
 	for _, leaf := range diagnose.Leaves() {
 		w.Leaves = append(w.Leaves, pageLeaf{leaf.Words(), diagnose.Thousands(int64(s.Leaf[leaf])), lookAt(leaf)})
@@ -207,7 +216,8 @@ func sortBuckets(list [][4]float64) {
 // untold says what the logs do not decide.
 func untold(d *diagnose.Diagnosis) []string {
 	list := []string{"Network time between the two ends: that needs one clock for both."}
-	for _, k := range kinds(d) {
+	shown, _ := told(d, false)
+	for _, k := range shown {
 		if k.cause == diagnose.None {
 			list = append(list, fmt.Sprintf("Why %s stopped: %s", frame.Escape(k.tool), frame.Escape(k.calls[0].Causes[0].Evidence())))
 		}

@@ -1,6 +1,9 @@
 package report
 
 import (
+	"cmp"
+	"slices"
+
 	"mcpdiag/diagnose"
 )
 
@@ -40,4 +43,36 @@ func kinds(d *diagnose.Diagnosis) []*kindOfStall {
 		index[k].calls = append(index[k].calls, c)
 	}
 	return out
+}
+
+// kindsShown is how many kinds of stall are told without --all; more than that are a page that nobody reads.
+const kindsShown = 12
+
+// told are the kinds to tell, and the others. Of many the weightiest are told: those whose cause was found, then those with the
+// most calls.
+func told(d *diagnose.Diagnosis, all bool) (shown, others []*kindOfStall) {
+	list := kinds(d)
+	if len(list) <= kindsShown || all {
+		return list, nil
+	}
+	slices.SortStableFunc(list, func(a, b *kindOfStall) int {
+		return cmp.Or(cmp.Compare(b.sure(), a.sure()), cmp.Compare(len(b.calls), len(a.calls)))
+	})
+	return list[:kindsShown], list[kindsShown:]
+}
+
+func (k *kindOfStall) sure() int {
+	if k.cause != diagnose.None && k.calls[0].Causes[0].Found {
+		return 1
+	}
+	return 0
+}
+
+// otherKinds counts the kinds that are not told.
+func otherKinds(others []*kindOfStall) string {
+	calls := 0
+	for _, k := range others {
+		calls += len(k.calls)
+	}
+	return "… and " + count(calls, "more call") + " of " + count(len(others), "other kind")
 }

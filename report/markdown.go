@@ -13,14 +13,14 @@ import (
 // sequence diagram, what else is worth knowing, the next steps, and what could not be told.
 func Markdown(w io.Writer, d *diagnose.Diagnosis, s Style) error {
 	m := &markdown{w: w, d: d, all: s.All, short: shortNames(d)}
-	found := kinds(d)
-	m.summary(found)
+	found, others := told(d, s.All)
+	m.summary(found, others)
 	for i, k := range found {
 		m.kind(i+1, k)
 	}
 	m.others()
 	m.nextSteps(found)
-	m.untold()
+	m.untold(found)
 	m.logs()
 	return m.err
 }
@@ -49,7 +49,7 @@ func (m *markdown) table(heads []string, rows [][]string) {
 	m.printf("\n")
 }
 
-func (m *markdown) summary(found []*kindOfStall) {
+func (m *markdown) summary(found, others []*kindOfStall) {
 	s := m.d.Summary
 	m.printf("## MCP calls: %s of %s stalled\n\n", diagnose.Thousands(int64(s.Stalled)), diagnose.Thousands(int64(s.Calls)))
 	for i, k := range found {
@@ -57,6 +57,9 @@ func (m *markdown) summary(found []*kindOfStall) {
 	}
 	if len(found) == 0 {
 		m.printf("Nothing is stalled.\n")
+	}
+	if len(others) > 0 {
+		m.printf("\n%s (`--all` tells them).\n", otherKinds(others))
 	}
 	m.printf("\n")
 	var rows [][]string
@@ -243,7 +246,7 @@ func (m *markdown) nextSteps(found []*kindOfStall) {
 }
 
 // untold says what the logs do not decide, so that nobody takes silence for an answer.
-func (m *markdown) untold() {
+func (m *markdown) untold(found []*kindOfStall) {
 	m.printf("### What could not be told\n\n")
 	rows, left := [][]string{}, 0
 	for _, c := range m.d.Calls {
@@ -257,7 +260,7 @@ func (m *markdown) untold() {
 		rows = append(rows, []string{code(string(c.ID())), code(toolOf(c)), code(c.Session()), strings.ReplaceAll(string(c.Reason), "_", " "), prose(firstCause(c))})
 	}
 	m.printf("- Network time between the two ends: that needs one clock for both.\n")
-	for _, k := range kinds(m.d) {
+	for _, k := range found {
 		if k.cause == diagnose.None {
 			m.printf("- Why %s stopped: %s\n", code(k.tool), prose(k.calls[0].Causes[0].Evidence()))
 		}

@@ -51,7 +51,7 @@ func hostileLogs() (client, server string) {
 func markdownOf(t testing.TB, d *diagnose.Diagnosis) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.Markdown(&b, d, report.Style{}); err != nil {
+	if err := report.Markdown(&b, d, report.Style{All: true}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

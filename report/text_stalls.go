@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -11,16 +10,9 @@ import (
 	"mcpdiag/ingest/frame"
 )
 
-// kindsShown is how many kinds of stall are told without --all; more than that are a page that nobody reads.
-const kindsShown = 12
-
 // stalls tells the stalled calls, kind by kind. A few of a kind are told one by one; a crowd together, with examples.
 func (p *printer) stalls(d *diagnose.Diagnosis) {
-	all := kinds(d)
-	shown := all
-	if len(all) > kindsShown && !p.style.All {
-		shown = weightiest(all)[:kindsShown]
-	}
+	shown, others := told(d, p.style.All)
 	for _, k := range shown {
 		if len(k.calls) > examples && !p.style.All {
 			p.crowd(d, k)
@@ -30,36 +22,8 @@ func (p *printer) stalls(d *diagnose.Diagnosis) {
 			p.block(d, c, k.casualties[c])
 		}
 	}
-	p.otherKinds(all, shown)
-}
-
-// weightiest puts the kinds whose cause was found first, then the ones with the most calls.
-func weightiest(all []*kindOfStall) []*kindOfStall {
-	sorted := slices.Clone(all)
-	slices.SortStableFunc(sorted, func(a, b *kindOfStall) int {
-		return cmp.Or(cmp.Compare(b.sure(), a.sure()), cmp.Compare(len(b.calls), len(a.calls)))
-	})
-	return sorted
-}
-
-func (k *kindOfStall) sure() int {
-	if k.cause != diagnose.None && k.calls[0].Causes[0].Found {
-		return 1
-	}
-	return 0
-}
-
-// otherKinds counts the kinds that are not told, by where they stopped.
-func (p *printer) otherKinds(all, shown []*kindOfStall) {
-	calls := 0
-	for _, k := range all {
-		calls += len(k.calls)
-	}
-	for _, k := range shown {
-		calls -= len(k.calls)
-	}
-	if calls > 0 {
-		p.hang("         ", fmt.Sprintf("… and %s of %s (--all lists them; --format html sorts and filters them)", count(calls, "more call"), count(len(all)-len(shown), "other kind")))
+	if len(others) > 0 {
+		p.hang("         ", otherKinds(others)+" (--all lists them; --format html sorts and filters them)")
 		p.line("")
 	}
 }

@@ -453,7 +453,7 @@ function sizes() {
         state ? Plot.text(bracket.known_ceilings.slice(0, 1), { x: "bytes", text: (k) => bytes(k.bytes), frameAnchor: "top", dy: -14, fill: "var(--bad)" }) : null,
         Plot.rect(cells.filter((c) => there(c.tool)), { x1: "x1", x2: "x2", y: "tool", fill: "var(--handler)", fillOpacity: (c) => 0.15 + 0.85 * (Math.log1p(c.n) / Math.log1p(most)), insetLeft: 0.5, insetRight: 0.5 }),
         Plot.dot(read.filter((c) => there(tool(c))), { x: (c) => c.get("response_bytes"), y: tool, r: 3.5, fill: "var(--handler)", fillOpacity: 0.55 }),
-        Plot.dot(lost.filter((c) => there(tool(c))), { x: (c) => c.get("response_bytes"), y: tool, symbol: "times", r: 5, stroke: "var(--bad)", strokeWidth: 2.2 }),
+        Plot.dot(lost.filter((c) => there(tool(c))), { x: (c) => c.get("response_bytes"), y: tool, symbol: "times", r: 5, stroke: "var(--bad)", strokeWidth: 2.2, strokeOpacity: lost.length > 200 ? 0.35 : 1 }),
         Plot.tip(hits, Plot.pointer({ x: "x", y: "y", title: "title", fontSize: 12, maxRadius: 30, stroke: "var(--line)" })),
       ],
     });

@@ -47,7 +47,7 @@ func TestClickShowsTheLinesOfACall(t *testing.T) {
 		`(() => { document.getElementById("find").value = "search_invoices billing"; document.getElementById("find").dispatchEvent(new Event("input")); document.getElementById("show").value = "stalled"; document.getElementById("show").dispatchEvent(new Event("change")); return document.querySelector("#calls tbody button"); })()`,
 	} {
 		p.do(`document.querySelector(".rows button").click()`)
-		p.do(click+".click()")
+		p.do(click + ".click()")
 		got := eval[string](p, `document.getElementById("detail").textContent`)
 		for _, want := range []string{"id 8 tools/call search_invoices", "written, not read", "client.log:81", "client.log:116", "server.log:125", "server.log:126", "server.log:127", "server.log:128", "71,023 B",
 			"dispatch 1.217 ms + handler 110.486 ms + flush 2.991 ms = 114.695 ms, residual 0 ms", "max_line_length", "raise the reader's line limit"} {
