@@ -51,5 +51,22 @@ fuzz:
 bench:
 	$(GO) run ./samples/bench $(BENCH)
 
+# What a package ships: the man pages and the completions, made by the program itself, and where they go.
+PREFIX ?= /usr/local
+.PHONY: man completions install
+
+man: build
+	./mcpdiag man share/man/man1
+
+completions: build
+	mkdir -p share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d
+	./mcpdiag completion bash > share/bash-completion/completions/mcpdiag
+	./mcpdiag completion zsh > share/zsh/site-functions/_mcpdiag
+	./mcpdiag completion fish > share/fish/vendor_completions.d/mcpdiag.fish
+
+install: man completions
+	install -D -m 755 mcpdiag $(DESTDIR)$(PREFIX)/bin/mcpdiag
+	cd share && find . -type f -exec install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/{} \;
+
 clean:
-	rm -f mcpdiag
+	rm -rf mcpdiag share

@@ -79,6 +79,7 @@ func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "mcpdiag",
 		Short:         "Joins the client's and the server's frame log of an MCP session and says where each stalled call stopped",
+		Example:       joinExample,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version(),
@@ -87,6 +88,8 @@ func newRoot(e *env) *cobra.Command {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	root.PersistentFlags().BoolVar(&e.noProgress, "no-progress", false, "show no progress on standard error, where a terminal would")
-	root.AddCommand(newJoin(e), newThreshold(e), newStages(e), newDeadlines(e), newFrames(e), newSQL(e), newFormats(e), newDemo(e))
+	root.AddCommand(newJoin(e), newThreshold(e), newStages(e), newDeadlines(e), newFrames(e), newSQL(e), newFormats(e), newDemo(e), newMan(e))
+	root.SetVersionTemplate(versionLine())
+	completeValues(root)
 	return root
 }
