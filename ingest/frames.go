@@ -37,7 +37,7 @@ type Tally struct {
 func Frames(ctx context.Context, set Set, o Options, v Visitor) (*Tally, error) {
 	w := &walk{reader: reader{set: set, options: o}, visitor: v}
 	for i, s := range set.Sources {
-		w.files = append(w.files, file{s.Label, w.lines})
+		w.files = append(w.files, file{path: s.Label, before: w.lines})
 		w.place = Place{Source: i, Path: s.Label}
 		cut, err := scan(ctx, s, o, w.take)
 		if err != nil {

@@ -50,8 +50,9 @@ type Log struct {
 
 // file is one file of a rotated set: the lines after `before` are its own.
 type file struct {
-	path   string
-	before uint32
+	path    string
+	before  uint32
+	skipped uint32 // lines of the file that were not read, before its first one that was
 }
 
 // BadLine is a line that is no record.
@@ -220,7 +221,7 @@ func (l *Log) Place(line uint32) (path string, n uint32) {
 	if k < 0 {
 		return l.Path, line
 	}
-	return l.files[k].path, line - l.files[k].before
+	return l.files[k].path, line - l.files[k].before + l.files[k].skipped
 }
 
 // Span is the time from the log's first record to its last, and the last instant itself.

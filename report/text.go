@@ -426,3 +426,26 @@ func count(n int, noun string) string {
 	}
 	return diagnose.Thousands(int64(n)) + " " + noun + "s"
 }
+
+// Stalled writes the block of one call that has stalled, with its notes.
+func Stalled(w io.Writer, d *diagnose.Diagnosis, c *diagnose.Call, s Style) error {
+	p := newPrinter(w, s)
+	p.short = shortNames(d)
+	p.block(d, c, nil)
+	if len(p.notes) > 0 {
+		p.footnotes()
+		p.line("")
+	}
+	return p.err
+}
+
+// Recovered writes that a stalled call was answered after all.
+func Recovered(w io.Writer, d *diagnose.Diagnosis, c *diagnose.Call, s Style) error {
+	p := newPrinter(w, s)
+	p.short = shortNames(d)
+	p.hang(p.paint(green, "ANSWERED")+" ", title(c))
+	p.field("answer", p.answer(c))
+	p.field(c.Requester.String(), waited(c))
+	p.line("")
+	return p.err
+}

@@ -88,7 +88,7 @@ func newRoot(e *env) *cobra.Command {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	root.PersistentFlags().BoolVar(&e.noProgress, "no-progress", false, "show no progress on standard error, where a terminal would")
-	root.AddCommand(newJoin(e), newThreshold(e), newStages(e), newDeadlines(e), newFrames(e), newSQL(e), newExport(e), newFormats(e), newDemo(e), newMan(e))
+	root.AddCommand(newJoin(e), newThreshold(e), newStages(e), newDeadlines(e), newFrames(e), newSQL(e), newWatch(e), newExport(e), newFormats(e), newDemo(e), newMan(e))
 	root.SetVersionTemplate(versionLine())
 	completeValues(root)
 	return root
