@@ -376,7 +376,7 @@ func (p *printer) rest(d *diagnose.Diagnosis) {
 		if c.Problem() || c.Leaf == diagnose.NoLeaf {
 			continue
 		}
-		rows = append(rows, []string{string(c.ID()), strings.TrimSpace(c.Method() + " " + c.Name()), ms(c.Wait()), ms(c.Stages().Total), sized(c.Bytes(ingest.Answer)), c.FirstLine()})
+		rows = append(rows, []string{string(c.ID()), strings.TrimSpace(c.Method() + " " + c.Name()), ms(c.Wait()), ms(c.Stages().Total), sized(c.Bytes(ingest.Answer)), p.short.Replace(c.FirstLine())})
 	}
 	if len(rows) > 0 {
 		p.table([]string{"id", "call", "waited", "served in", "answer", "line"}, rows, 2, 3, 4)
