@@ -205,7 +205,11 @@ func pageSentence(s diagnose.Summary) string {
 func (p *pager) kind(k *kindOfStall) pageKind {
 	c := k.calls[0]
 	where, why := verdict(c)
-	return pageKind{N: diagnose.Thousands(int64(len(k.calls))), Tool: frame.Escape(k.tool), Where: where, Why: why, Cause: k.cause, Status: c.Causes[0].Status(),
+	cause := k.cause
+	if cause == diagnose.None {
+		cause = "" // the page has words for it
+	}
+	return pageKind{N: diagnose.Thousands(int64(len(k.calls))), Tool: frame.Escape(k.tool), Where: where, Why: why, Cause: cause, Status: c.Causes[0].Status(),
 		Next: frame.Escape(c.Next()), First: p.rows[c], Session: frame.Escape(c.Session())}
 }
 

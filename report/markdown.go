@@ -53,7 +53,7 @@ func (m *markdown) summary(found, others []*kindOfStall) {
 	s := m.d.Summary
 	m.printf("## MCP calls: %s of %s stalled\n\n", diagnose.Thousands(int64(s.Stalled)), diagnose.Thousands(int64(s.Calls)))
 	for i, k := range found {
-		m.printf("%d. **%s × %s: %s** Cause: %s (%s).\n", i+1, diagnose.Thousands(int64(len(k.calls))), code(k.tool), verdictLine(k.calls[0]), code(k.cause), k.calls[0].Causes[0].Status())
+		m.printf("%d. **%s × %s: %s** Cause: %s.\n", i+1, diagnose.Thousands(int64(len(k.calls))), code(k.tool), verdictLine(k.calls[0]), k.causeWords())
 	}
 	if len(found) == 0 {
 		m.printf("Nothing is stalled.\n")
@@ -71,6 +71,14 @@ func (m *markdown) summary(found, others []*kindOfStall) {
 	}
 	m.table([]string{"stopped at", "calls", "who looks next"}, rows)
 	m.printf("Calls are joined on the request id. Every time is a difference on one log's own clock; nothing is ordered or subtracted across the two.\n\n")
+}
+
+// causeWords is the cause of a kind, and how sure it is.
+func (k *kindOfStall) causeWords() string {
+	if k.cause == diagnose.None {
+		return "none can be told"
+	}
+	return code(k.cause) + " (" + k.calls[0].Causes[0].Status() + ")"
 }
 
 // verdictLine is the verdict as one sentence.
@@ -103,6 +111,10 @@ func (m *markdown) call(c *diagnose.Call, casualties []*diagnose.Call) {
 	m.stages(c)
 	for i, cause := range c.Causes {
 		label := map[bool]string{true: "Cause", false: "Or"}[i == 0]
+		if cause.Name == diagnose.None {
+			m.printf("- **%s**: none can be told — %s\n", label, prose(cause.Evidence()))
+			continue
+		}
 		m.printf("- **%s** (%s): %s — %s\n", label, cause.Status(), code(cause.Name), prose(cause.Evidence()))
 	}
 	for _, h := range c.Hints {

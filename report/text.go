@@ -143,7 +143,7 @@ func (p *printer) block(d *diagnose.Diagnosis, c *diagnose.Call, casualties []*d
 		p.field(c.Requester.Peer().String(), s)
 	}
 	p.field(c.Requester.String(), waited(c))
-	p.causes(c)
+	p.causes(c, "")
 	p.field("next", c.Next())
 	p.also(casualties)
 	p.line("")
@@ -288,8 +288,8 @@ func httpStatus(n int64) string {
 	return fmt.Sprintf(" with HTTP %d", n)
 }
 
-// causes tells the first cause and the candidates.
-func (p *printer) causes(c *diagnose.Call) {
+// causes tells the first cause and the candidates; whose says of which call the evidence is, where there are several.
+func (p *printer) causes(c *diagnose.Call, whose string) {
 	for i, cause := range c.Causes {
 		name := p.paint(bold, cause.Name)
 		if !cause.Found {
@@ -299,7 +299,7 @@ func (p *printer) causes(c *diagnose.Call) {
 		if i > 0 {
 			label = ""
 		}
-		p.field(label, name+": "+cause.Evidence())
+		p.field(label, name+": "+whose+cause.Evidence())
 	}
 	for _, h := range c.Hints {
 		p.field("hint", h.Text+" ("+strings.Join(h.Lines, ", ")+")")

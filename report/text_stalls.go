@@ -41,7 +41,7 @@ func (p *printer) crowd(d *diagnose.Diagnosis, k *kindOfStall) {
 	p.hang("  ", p.sentence(first)+p.marks(d.NotesOf(first)))
 	p.field("answers", byteRange(k.calls))
 	p.field(first.Requester.String(), waitRange(k.calls))
-	p.causes(first)
+	p.causes(first, "of the first, ")
 	p.field("next", first.Next())
 	for i, c := range k.calls[:examples] {
 		label := ""

@@ -39,7 +39,7 @@ class Call {
   get waited() { return between(this.get("sent_at"), this.get("answered_at")); }
   get served() { return between(this.get("read_at"), this.get("written_at")); }
   get gaveUp() { return between(this.get("sent_at"), this.get("cancelled_at")); }
-  get cause() { const c = this.get("causes"); return c.length ? text(c[0][0]) : ""; }
+  get cause() { const c = this.get("causes"); return c.length ? text(c[0][0]).replace("none_can_be_told", "–") : ""; }
   get firstLine() { return cite(this.requester, this.get("sent_line") || this.get("answered_line")) || cite(this.responder, this.get("read_line") || this.get("written_line")); }
   get haystack() { return (this.hay ??= [this.id, this.tool, sessionName(this.session), this.cause, this.state, leafWords[this.leaf]].join("\n").toLowerCase()); }
 }
@@ -360,7 +360,9 @@ function stageSum(c) {
 function why(c) {
   const list = el("ul");
   for (const [name, found, evidence] of c.get("causes")) {
-    list.append(el("li", {}, el("span", { class: `cause ${found ? "found" : "candidate"}` }, text(name), " ", el("small", {}, found ? "found" : "candidate")), " ", evidence || "(mcpdiag join --id tells the evidence)"));
+    const none = text(name) === "none_can_be_told";
+    const label = none ? el("span", { class: "cause candidate" }, "no cause can be told") : el("span", { class: `cause ${found ? "found" : "candidate"}` }, text(name), " ", el("small", {}, found ? "found" : "candidate"));
+    list.append(el("li", {}, label, " ", evidence || "(mcpdiag join --id tells the evidence)"));
   }
   for (const n of c.get("notes")) list.append(el("li", {}, text(n)));
   return list;
