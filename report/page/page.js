@@ -177,6 +177,10 @@ function finish(svg, name, list, frame) {
     g.removeAttribute("aria-label");
   }
   svg.setAttribute("aria-label", name);
+  if (frame) { // on paper a lane may be narrower than it was drawn for: its rows keep their height, as their names beside them do
+    svg.setAttribute("preserveAspectRatio", "none");
+    svg.style.height = `${frame.height}px`;
+  }
   if (list) svg.addEventListener("click", (event) => {
     const c = list[Math.floor((event.clientY - svg.getBoundingClientRect().top - margin.top) / frame.rowHeight)];
     if (c && !frame.close) select(c.i, true);

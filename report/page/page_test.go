@@ -1,12 +1,16 @@
 package page_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -242,5 +246,18 @@ func TestScreenshots(t *testing.T) {
 		if err := os.WriteFile(path, png, 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestPaper: on paper, which is narrower, the rows of the lanes still stand beside the names of their calls.
+func TestPaper(t *testing.T) {
+	p := open(t, incident(t))
+	p.run(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+		return err
+	}))
+	p.do(`document.body.style.width = "700px"`)
+	if got := eval[[]float64](p, `[...document.querySelectorAll("#pictures .picture")].map((b) => Math.max(...[...b.querySelectorAll("svg")].map((s) => Math.abs(s.getBoundingClientRect().bottom - b.querySelector(".rows").getBoundingClientRect().bottom))))`); slices.Max(got) > 6 {
+		t.Errorf("lanes end %v px away from the names beside them", got)
 	}
 }
