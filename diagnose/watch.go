@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"mcpdiag/ingest"
@@ -11,9 +12,9 @@ import (
 // Watch diagnoses logs that grow. At each step it reads the lines that it holds of each log anew, and tells what has changed
 // since the step before.
 //
-// Memory is bounded: a log's lines are held up to its follower's window, and let go as soon as no call needs them that is still
-// under way or stalled, but for a tail of them that shows what the two logs have in common. Of calls that are done only those in
-// held lines are remembered.
+// Memory is bounded: of each log the lines are held of calls that are under way or stalled, the latest of them where there are
+// many, and a tail that shows what the two logs have in common; and never more than its follower's window. Of calls that are
+// done only those in held lines are remembered.
 type Watch struct {
 	logs    []*watched
 	options Options
@@ -31,7 +32,7 @@ type watched struct {
 	dialect string // once a record has told it, since the head that told it will be let go
 }
 
-// seat is a half across steps: which log has it, and at which of all the lines that were ever held.
+// seat is a half across steps: which log has it, and at which of all the lines that were ever read.
 type seat struct {
 	side frame.Side
 	line uint64
@@ -67,9 +68,10 @@ type State struct {
 }
 
 const (
-	tailKept  = 2000             // lines of a log that are held though no call needs them
-	lagging   = time.Minute      // how long the lines of a call that is done are held for the log that does not have it yet
-	undecided = 10 * time.Minute // how long a call that the logs cannot place holds its lines
+	tailKept   = 2000             // lines of a log that are held though no call needs them
+	neededKept = 20_000           // lines of a log that are held because calls need them; those of the latest calls
+	lagging    = time.Minute      // how long the lines of a call that is done are held for the log that does not have it yet
+	undecided  = 10 * time.Minute // how long a call that the logs cannot place holds its lines
 )
 
 // NewWatch watches files; a side is told for each, or found in its records.
@@ -124,7 +126,7 @@ func (w *Watch) diagnose(ctx context.Context, now time.Time) (d *Diagnosis, sets
 	sets = map[*ingest.Log]*watched{}
 	var logs []*ingest.Log
 	for _, l := range w.logs {
-		read, err := ingest.Read(ctx, ingest.Set{Sources: l.Sources(), Side: l.side}, ingest.Options{Quiet: w.options.Quiet, Dialect: l.dialect})
+		read, err := ingest.Read(ctx, ingest.Set{Sources: []ingest.Source{l.Source()}, Side: l.side}, ingest.Options{Quiet: w.options.Quiet, Dialect: l.dialect})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -149,6 +151,10 @@ func (w *Watch) diagnose(ctx context.Context, now time.Time) (d *Diagnosis, sets
 
 // compare finds what is new, and counts.
 func (w *Watch) compare(d *Diagnosis, sets map[*ingest.Log]*watched, now time.Time) (changes []Change, state State) {
+	hurried := false
+	for _, l := range w.logs {
+		hurried = l.Hurried() || hurried
+	}
 	w.forget(sets) // polling may have let go of lines, to stay within the window
 	w.due = time.Time{}
 	state.Calls = w.settled
@@ -156,6 +162,10 @@ func (w *Watch) compare(d *Diagnosis, sets map[*ingest.Log]*watched, now time.Ti
 		k := w.remember(c, sets, now)
 		state.Calls++
 		if k.state == doneCall {
+			continue
+		}
+		if hurried && (!c.Sent.OK() || !c.Served.OK()) {
+			k.state = doneCall // its other half may have been let go unread: nothing can be told of it any more
 			continue
 		}
 		before := k.state
@@ -193,7 +203,7 @@ func (w *Watch) fateNow(c *Call, sets map[*ingest.Log]*watched) fate {
 	}
 	if !c.Sent.OK() {
 		for log, l := range sets {
-			if log.Side == c.Requester && l.Dropped() > 0 {
+			if log.Side == c.Requester && !l.Complete() {
 				return underWay
 			}
 		}
@@ -209,7 +219,7 @@ func (w *Watch) remember(c *Call, sets map[*ingest.Log]*watched, now time.Time) 
 		if !h.OK() {
 			continue
 		}
-		key := seat{h.Log.Side, sets[h.Log].Dropped() + uint64(h.Log.FirstHalfLine(h.N))}
+		key := w.at(h, sets)
 		keys = append(keys, key)
 		if old := w.known[key]; old != nil && (k == nil || old.state > k.state) {
 			k = old
@@ -238,22 +248,29 @@ func (w *Watch) dueFor(c *Call, now time.Time) {
 	}
 }
 
-// letGo drops the lines that no call needs any more. It waits until that is most of what is held.
+// letGo lets go of the lines that no call needs any more, once they are most of what is held.
 func (w *Watch) letGo(d *Diagnosis, sets map[*ingest.Log]*watched) {
-	needed := map[*watched]uint32{}
-	for log, l := range sets {
-		needed[l] = max(log.Lines, tailKept) - tailKept
-	}
-	for _, c := range d.Calls {
+	needed := map[*watched]map[uint32]bool{}
+	for _, c := range slices.Backward(d.Calls) {
 		for _, h := range []Half{c.Sent, c.Served} {
-			if h.OK() && w.holds(w.known[w.at(h, sets)], len(sets)) {
-				needed[sets[h.Log]] = min(needed[sets[h.Log]], h.Log.FirstHalfLine(h.N)-1)
+			if !h.OK() || !w.holds(w.known[w.at(h, sets)], len(sets)) {
+				continue
+			}
+			l := sets[h.Log]
+			if needed[l] == nil {
+				needed[l] = map[uint32]bool{}
+			}
+			for _, p := range []ingest.Point{ingest.Request, ingest.Enter, ingest.Exit, ingest.Answer, ingest.Cancel} {
+				if len(needed[l]) < neededKept {
+					needed[l][h.Line(p)] = true
+				}
 			}
 		}
 	}
-	for l, lines := range needed {
-		if lines > tailKept {
-			l.Drop(lines)
+	for _, l := range w.logs {
+		lines := uint32(l.Lines())
+		if kept := tailKept + len(needed[l]); int(lines) > 2*kept {
+			l.Keep(func(line uint32) bool { return line+tailKept > lines || needed[l][line] })
 		}
 	}
 	w.forget(sets)
@@ -272,7 +289,7 @@ func (w *Watch) forget(sets map[*ingest.Log]*watched) {
 }
 
 func (w *Watch) at(h Half, sets map[*ingest.Log]*watched) seat {
-	return seat{h.Log.Side, sets[h.Log].Dropped() + uint64(h.Log.FirstHalfLine(h.N))}
+	return seat{h.Log.Side, sets[h.Log].Serial(h.Log.FirstHalfLine(h.N))}
 }
 
 // holds reports whether a call's lines are needed: it is stalled; or it is under way, or only one of the logs has it, and not
@@ -288,7 +305,7 @@ func (w *Watch) holds(k *known, logs int) bool {
 // gone reports whether the lines of a half were let go.
 func (w *Watch) gone(key seat, sets map[*ingest.Log]*watched) bool {
 	for log, l := range sets {
-		if log.Side == key.side && key.line > l.Dropped() {
+		if log.Side == key.side && l.Holds(key.line) {
 			return false
 		}
 	}

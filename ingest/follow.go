@@ -6,26 +6,24 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 )
 
-// Follower follows a file that grows, and keeps its latest lines. It survives rotation (the path names another file: the old one
+// Follower follows a file that grows, and holds its latest lines. It survives rotation (the path names another file: the old one
 // is read to its end first) and truncation in place. What it holds is bounded by its window.
 type Follower struct {
 	source  Source
 	window  int // bytes
 	file    *os.File
 	offset  int64
-	parts   []part
-	partial []byte // a last line without its LF
-	held    int    // bytes of all parts
-	dropped uint64 // lines that were held once, of all files
+	number  uint32   // of the last whole line of the file that was read
+	serial  uint64   // of the last whole line that was ever read
+	text    []byte   // the lines that are held
+	numbers []uint32 // of each, in its file
+	serials []uint64 // and among all lines
+	partial []byte   // a last line without its LF
+	hurried bool     // lines were let go unread, to stay within the window
 	began   bool
-}
-
-// part are lines of one file.
-type part struct {
-	text    []byte
-	skipped uint32 // lines before them in their file
 }
 
 // longestLine is how much of a line without an end is waited for.
@@ -70,8 +68,7 @@ func (f *Follower) open() (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	f.file, f.offset, f.partial = file, 0, nil
-	f.parts = append(f.parts, part{})
+	f.file, f.offset, f.number, f.partial = file, 0, 0, nil
 	if !f.began {
 		f.began = true
 		return true, f.skipTo()
@@ -98,8 +95,7 @@ func (f *Follower) skipTo() error {
 		}
 		at += int64(n)
 	}
-	f.offset = last
-	f.parts[len(f.parts)-1].skipped = lines
+	f.offset, f.number, f.serial = last, lines, uint64(lines)
 	return nil
 }
 
@@ -110,8 +106,7 @@ func (f *Follower) read() (grew bool, err error) {
 		return false, err
 	}
 	if info.Size() < f.offset {
-		f.offset, f.partial = 0, nil
-		f.parts = append(f.parts, part{})
+		f.offset, f.number, f.partial = 0, 0, nil
 	}
 	b := make([]byte, 256<<10)
 	for taken := 0; taken < f.window; {
@@ -130,7 +125,7 @@ func (f *Follower) read() (grew bool, err error) {
 	return grew, nil
 }
 
-// take adds whole lines to the last part and keeps the rest for later.
+// take adds whole lines and keeps the rest for later.
 func (f *Follower) take(b []byte) (whole bool) {
 	k := bytes.LastIndexByte(b, '\n')
 	if k >= 0 {
@@ -154,9 +149,12 @@ func (f *Follower) endLine() {
 }
 
 func (f *Follower) add(lines []byte) {
-	p := &f.parts[len(f.parts)-1]
-	p.text = append(p.text, lines...)
-	f.held += len(lines)
+	f.text = append(f.text, lines...)
+	for range bytes.Count(lines, []byte{'\n'}) {
+		f.number++
+		f.serial++
+		f.numbers, f.serials = append(f.numbers, f.number), append(f.serials, f.serial)
+	}
 }
 
 func (f *Follower) rotated() bool {
@@ -168,60 +166,71 @@ func (f *Follower) rotated() bool {
 	return err == nil && !os.SameFile(now, open)
 }
 
-// bound drops the oldest lines when there is more than the window holds, down to half of it.
+// bound lets go of the oldest lines when there is more than the window holds, down to half of it.
 func (f *Follower) bound() {
-	if f.held <= f.window {
+	if len(f.text) <= f.window {
 		return
 	}
-	lines := uint32(0)
-	excess := f.held - f.window/2
-	for _, p := range f.parts {
-		part := p.text[:min(len(p.text), excess)]
-		lines += uint32(bytes.Count(part, []byte{'\n'}))
-		if excess -= len(part); excess <= 0 {
-			break
-		}
+	excess, at, line := len(f.text)-f.window/2, 0, 0
+	for ; at < excess; line++ {
+		at += bytes.IndexByte(f.text[at:], '\n') + 1
 	}
-	f.Drop(lines)
+	f.hurried = true
+	f.Keep(func(i uint32) bool { return int(i) > line })
 }
 
-// Sources are the lines that are held, as a set to read.
-func (f *Follower) Sources() []Source {
-	var out []Source
-	for _, p := range f.parts {
-		text := p.text
-		if text == nil {
-			text = []byte{}
-		}
-		out = append(out, Source{Path: f.source.Path, Label: f.source.Label, Text: text, Skipped: p.skipped})
+// Source is the lines that are held, as something to read.
+func (f *Follower) Source() Source {
+	text := f.text
+	if text == nil {
+		text = []byte{}
 	}
-	if out == nil {
-		out = append(out, Source{Path: f.source.Path, Label: f.source.Label, Text: []byte{}})
-	}
-	return out
+	return Source{Path: f.source.Path, Label: f.source.Label, Text: text, Numbers: f.numbers}
 }
 
-// Dropped is how many lines went before those that are held.
-func (f *Follower) Dropped() uint64 { return f.dropped }
+// Serial numbers line i of those that are held among all lines that were ever read; i is from 1.
+func (f *Follower) Serial(i uint32) uint64 {
+	if i == 0 || int(i) > len(f.serials) {
+		return 0
+	}
+	return f.serials[i-1]
+}
+
+// Holds reports whether the line of a serial number is held still.
+func (f *Follower) Holds(serial uint64) bool {
+	_, ok := slices.BinarySearch(f.serials, serial)
+	return ok
+}
 
 // Held is how many bytes of lines are held.
-func (f *Follower) Held() int { return f.held }
+func (f *Follower) Held() int { return len(f.text) }
 
-// Drop lets go of the first lines.
-func (f *Follower) Drop(lines uint32) {
-	for lines > 0 && len(f.parts) > 0 {
-		p := &f.parts[0]
-		cut := 0
-		for ; lines > 0 && cut < len(p.text); lines-- {
-			cut += bytes.IndexByte(p.text[cut:], '\n') + 1
-			p.skipped++
-			f.dropped++
+// Lines is how many lines are held.
+func (f *Follower) Lines() int { return len(f.numbers) }
+
+// Complete reports whether every line that ever stood in the file is held, so that what is not there was never written.
+func (f *Follower) Complete() bool { return len(f.serials) == int(f.serial) }
+
+// Hurried reports, once, whether lines were let go before anybody could read them, because too many came at once.
+func (f *Follower) Hurried() bool {
+	was := f.hurried
+	f.hurried = false
+	return was
+}
+
+// Keep lets go of all lines but some; line numbers are from 1.
+func (f *Follower) Keep(keep func(line uint32) bool) {
+	var text []byte // new ones, so that the memory of what is gone is free
+	var numbers []uint32
+	var serials []uint64
+	at := 0
+	for i := range f.numbers {
+		end := at + bytes.IndexByte(f.text[at:], '\n') + 1
+		if keep(uint32(i) + 1) {
+			text = append(text, f.text[at:end]...)
+			numbers, serials = append(numbers, f.numbers[i]), append(serials, f.serials[i])
 		}
-		f.held -= cut
-		p.text = bytes.Clone(p.text[cut:]) // so that the memory of what is gone is free
-		if len(p.text) > 0 || len(f.parts) == 1 {
-			return
-		}
-		f.parts = f.parts[1:]
+		at = end
 	}
+	f.text, f.numbers, f.serials = text, numbers, serials
 }

@@ -21,13 +21,16 @@ func grow(t *testing.T, path, text string) {
 	}
 }
 
-// says spells what a follower holds: for each file, the lines skipped and the text.
+// says spells what a follower holds: each line and its number in its file.
 func says(f *Follower) string {
+	s := f.Source()
 	var parts []string
-	for _, s := range f.Sources() {
-		parts = append(parts, fmt.Sprintf("%d:%s", s.Skipped, strings.ReplaceAll(string(s.Text), "\n", ",")))
+	for i, line := range strings.Split(strings.TrimSuffix(string(s.Text), "\n"), "\n") {
+		if i < len(s.Numbers) {
+			parts = append(parts, fmt.Sprintf("%d:%s", s.Numbers[i], line))
+		}
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(parts, ",")
 }
 
 func TestFollow(t *testing.T) {
@@ -41,33 +44,33 @@ func TestFollow(t *testing.T) {
 			t.Fatalf("%s: grew %v, %v, holds %q, want %v, %q", what, grew, err, says(f), wantGrew, want)
 		}
 	}
-	step("no file yet", false, "0:")
+	step("no file yet", false, "")
 	grow(t, path, "a\nb\nhalf")
-	step("a cut line waits", true, "0:a,b,")
-	step("nothing new", false, "0:a,b,")
+	step("a cut line waits", true, "1:a,2:b")
+	step("nothing new", false, "1:a,2:b")
 	grow(t, path, " line\n")
-	step("the line is whole", true, "0:a,b,half line,")
-	f.Drop(2)
-	step("lines that are gone still count", false, "2:half line,")
+	step("the line is whole", true, "1:a,2:b,3:half line")
+	f.Keep(func(line uint32) bool { return line > 2 })
+	step("lines that are gone still count", false, "3:half line")
 
 	grow(t, path, "last of the old")
 	if err := os.Rename(path, path+".1"); err != nil {
 		t.Fatal(err)
 	}
-	step("moved away, nothing in its place", false, "2:half line,")
+	step("moved away, nothing in its place", false, "3:half line")
 	grow(t, path+".1", " file")
 	grow(t, path, "new\n")
-	step("rotated: the old file is read to its end", true, "2:half line,last of the old file, 0:new,")
+	step("rotated: the old file is read to its end", true, "3:half line,4:last of the old file,1:new")
 
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
 	grow(t, path, "x\n")
-	step("truncated in place", true, "2:half line,last of the old file, 0:new, 0:x,")
-	f.Drop(3)
-	step("files that are gone go", false, "0:x,")
-	if f.Dropped() != 5 || f.Held() != 2 {
-		t.Errorf("dropped %d lines, holds %d B, want 5 and 2", f.Dropped(), f.Held())
+	step("truncated in place", true, "3:half line,4:last of the old file,1:new,1:x")
+	f.Keep(func(line uint32) bool { return line%2 == 0 })
+	step("lines out of the middle go", false, "4:last of the old file,1:x")
+	if f.Serial(2) != 6 || !f.Holds(4) || f.Holds(5) || f.Complete() || f.Hurried() {
+		t.Errorf("the last line is number %d of all, line 4 is held: %v, line 5: %v", f.Serial(2), f.Holds(4), f.Holds(5))
 	}
 }
 
@@ -84,8 +87,7 @@ func TestFollowIsBounded(t *testing.T) {
 		if f.Held() > 1<<20 || f.Held() < 100_000 {
 			t.Fatalf("round %d: %d B are held of a window of 1 MiB", round, f.Held())
 		}
-		s := f.Sources()[0]
-		if got, want := int(s.Skipped)+len(s.Text)/100, 50_000+round*10_000; got != want {
+		if got, want := int(f.numbers[len(f.numbers)-1]), 50_000+round*10_000; got != want {
 			t.Fatalf("round %d: the last line is number %d, want %d", round, got, want)
 		}
 		grow(t, path, strings.Repeat(line, 10_000))

@@ -52,7 +52,7 @@ type Log struct {
 type file struct {
 	path    string
 	before  uint32
-	skipped uint32 // lines of the file that were not read, before its first one that was
+	numbers []uint32 // of its lines, where not all were read
 }
 
 // BadLine is a line that is no record.
@@ -221,7 +221,11 @@ func (l *Log) Place(line uint32) (path string, n uint32) {
 	if k < 0 {
 		return l.Path, line
 	}
-	return l.files[k].path, line - l.files[k].before + l.files[k].skipped
+	n = line - l.files[k].before
+	if numbers := l.files[k].numbers; n > 0 && int(n) <= len(numbers) {
+		n = numbers[n-1]
+	}
+	return l.files[k].path, n
 }
 
 // Span is the time from the log's first record to its last, and the last instant itself.

@@ -19,9 +19,9 @@ type Source struct {
 	Path  string
 	Label string
 
-	// Text is read instead of the file when it is not nil; Skipped lines stood before it in the file that is cited.
+	// Text is read instead of the file when it is not nil; Numbers are the numbers of its lines in the file that is cited.
 	Text    []byte
-	Skipped uint32
+	Numbers []uint32
 }
 
 // ParseSource reads an argument. A file whose name holds a "=" is still a file.

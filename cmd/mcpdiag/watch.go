@@ -30,8 +30,8 @@ starts is counted and not told: mcpdiag join tells it.
 A call without an answer is stalled once it is cancelled or refused, or has waited for --patience by its own log's clock; by
 this machine's, from its log's last line on, when that log has fallen silent. Connections are counted in the lines held.
 
-Memory is bounded: of each log at most --window MB of lines are held, and only as long as a call in them is under way or
-stalled.
+Memory is bounded: of each log the lines are held of calls that are under way or stalled, and a tail that shows what the two
+have in common; never more than --window MB.
 
 Ends when it is interrupted, with exit status 1 if a call is stalled then, else 0.`
 
