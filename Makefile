@@ -10,8 +10,29 @@ build:
 demo: build
 	./mcpdiag join samples/client.log samples/server.log || [ $$? -eq 1 ]
 
-test:
+test: browser npm
 	$(GO) test ./...
+
+# The tests of the HTML report open it in a browser; its pages are drawn with, and checked by, npm packages.
+.PHONY: browser npm charts
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  { apt-get update -q && apt-get install -qy chromium; } || \
+	  { echo "make test needs chromium, and apt-get could not install it: put chromium or google-chrome on the PATH"; exit 1; }
+
+npm: .npm/done
+
+.npm/done: report/page/package-lock.json
+	@command -v npm >/dev/null || { apt-get update -q && apt-get install -qy npm; } || \
+	  { echo "make test needs npm, and apt-get could not install it"; exit 1; }
+	mkdir -p .npm && cp report/page/package.json report/page/package-lock.json report/page/*.mjs .npm/
+	cd .npm && npm ci --ignore-scripts --no-audit --no-fund
+	touch $@
+
+# Bundles the chart library of the HTML report again, after its version in report/page/package.json was changed
+# (npm install --package-lock-only --omit-lockfile-registry-resolved there).
+charts: npm
+	cp report/page/*.mjs .npm/ && cd .npm && node bundle.mjs ../report/page
 
 lint:
 	@test -z "$$(gofmt -s -l .)" || { gofmt -s -l .; echo "gofmt -s wants these"; exit 1; }
@@ -45,5 +66,22 @@ fault-lab:
 test-peers:
 	$(GO) run ./samples/peers
 
+# What a package ships: the man pages and the completions, made by the program itself, and where they go.
+PREFIX ?= /usr/local
+.PHONY: man completions install
+
+man: build
+	./mcpdiag man share/man/man1
+
+completions: build
+	mkdir -p share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d
+	./mcpdiag completion bash > share/bash-completion/completions/mcpdiag
+	./mcpdiag completion zsh > share/zsh/site-functions/_mcpdiag
+	./mcpdiag completion fish > share/fish/vendor_completions.d/mcpdiag.fish
+
+install: man completions
+	install -D -m 755 mcpdiag $(DESTDIR)$(PREFIX)/bin/mcpdiag
+	cd share && find . -type f -exec install -D -m 644 {} $(DESTDIR)$(PREFIX)/share/{} \;
+
 clean:
-	rm -f mcpdiag
+	rm -rf mcpdiag share

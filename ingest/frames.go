@@ -42,7 +42,7 @@ func Frames(ctx context.Context, set Set, o Options, v Visitor) (*Tally, error) 
 	o.bodies = v.Message != nil
 	w := &walk{reader: reader{set: set, options: o}, visitor: v}
 	for i, s := range set.Sources {
-		w.files = append(w.files, file{s.Label, w.lines})
+		w.files = append(w.files, file{path: s.Label, before: w.lines})
 		w.place = Place{Source: i, Path: s.Label}
 		cut, err := scan(ctx, s, o, sink{begin: w.begin, batch: w.batch})
 		if err != nil {

@@ -104,9 +104,9 @@ func TestFramesAgreesWithRead(t *testing.T) {
 	long := framesLog(t, "long.log", text.String())
 	for _, set := range []Set{
 		{Sources: []Source{long}},
-		{Sources: []Source{{"../samples/incident/client.log", "c"}}},
-		{Sources: []Source{{"../samples/incident/server.log", "s"}}, Side: frame.Server},
-		{Sources: []Source{{"../samples/incident/client.log", "c"}, {"../samples/incident/server.log", "s"}}},
+		{Sources: []Source{{Path: "../samples/incident/client.log", Label: "c"}}},
+		{Sources: []Source{{Path: "../samples/incident/server.log", Label: "s"}}, Side: frame.Server},
+		{Sources: []Source{{Path: "../samples/incident/client.log", Label: "c"}, {Path: "../samples/incident/server.log", Label: "s"}}},
 	} {
 		logs, err := Read(context.Background(), set, Options{})
 		if err != nil {
@@ -147,7 +147,7 @@ func TestFramesStops(t *testing.T) {
 		t.Errorf("%v after %d", err, n)
 	}
 	var input *InputError
-	if _, err := Frames(context.Background(), Set{Sources: []Source{{"nowhere.log", "nowhere.log"}}}, Options{}, Visitor{}); !errors.As(err, &input) {
+	if _, err := Frames(context.Background(), Set{Sources: []Source{{Path: "nowhere.log", Label: "nowhere.log"}}}, Options{}, Visitor{}); !errors.As(err, &input) {
 		t.Errorf("a missing file: %v", err)
 	}
 }

@@ -53,8 +53,9 @@ type Log struct {
 
 // file is one file of a rotated set: the lines after `before` are its own.
 type file struct {
-	path   string
-	before uint32
+	path    string
+	before  uint32
+	numbers []uint32 // of its lines, where not all were read
 }
 
 // BadLine is a line that is no record.
@@ -226,7 +227,11 @@ func (l *Log) Place(line uint32) (path string, n uint32) {
 	if k < 0 {
 		return l.Path, line
 	}
-	return l.files[k].path, line - l.files[k].before
+	n = line - l.files[k].before
+	if numbers := l.files[k].numbers; n > 0 && int(n) <= len(numbers) {
+		n = numbers[n-1]
+	}
+	return l.files[k].path, n
 }
 
 // Span is the time from the log's first record to its last, and the last instant itself.

@@ -48,7 +48,7 @@ const badKept = 16 // bad lines that are kept with their text
 func Read(ctx context.Context, set Set, o Options) ([]*Log, error) {
 	r := &reader{set: set, options: o, reasons: map[frame.Reason]int{}}
 	for _, s := range set.Sources {
-		r.files = append(r.files, file{s.Label, r.lines})
+		r.files = append(r.files, file{s.Label, r.lines, s.Numbers})
 		r.cutTail = false
 		cut, err := scan(ctx, s, o, sink{r.begin, r.frame, r.batch})
 		if err != nil {

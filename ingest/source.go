@@ -18,6 +18,10 @@ import (
 type Source struct {
 	Path  string
 	Label string
+
+	// Text is read instead of the file when it is not nil; Numbers are the numbers of its lines in the file that is cited.
+	Text    []byte
+	Numbers []uint32
 }
 
 // ParseSource reads an argument. A file whose name holds a "=" is still a file.
@@ -73,7 +77,9 @@ func (o *opened) Read(p []byte) (int, error) {
 func (s Source) open(stdin io.Reader) (*opened, error) {
 	o := &opened{}
 	var raw io.Reader = stdin
-	if s.Path != "-" {
+	if s.Text != nil {
+		raw = bytes.NewReader(s.Text)
+	} else if s.Path != "-" {
 		f, err := openFile(s.Path)
 		if err != nil {
 			return nil, err

@@ -26,6 +26,8 @@ func Formats() []Format {
 		{"text", "for a terminal", Text},
 		{"json", "one document, schema " + Schema, JSON},
 		{"ndjson", "one call on a line", NDJSON},
+		{"html", "one page to open in a browser, with pictures; needs no network", HTML},
+		{"markdown", "a section of a post-mortem, with sequence diagrams", Markdown},
 	}
 }
 

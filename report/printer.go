@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -35,17 +36,19 @@ type printer struct {
 	notes  []string
 	short  *strings.Replacer // cites logs by their short names
 	err    error
+	fit    bool // the width is one that somebody sees: no table may be wider
 }
 
 // defaultWidth is for output that goes to no terminal.
 const defaultWidth = 100
 
 func newPrinter(w io.Writer, s Style) *printer {
-	if s.Width <= 0 {
+	fit := s.Width > 0
+	if !fit {
 		s.Width = defaultWidth
 	}
 	s.Width = max(s.Width, 40)
-	return &printer{w: w, style: s, secret: rand.Text()}
+	return &printer{w: w, style: s, secret: rand.Text(), fit: fit}
 }
 
 func (p *printer) line(s string) {
@@ -192,11 +195,16 @@ func (p *printer) table(heads []string, rows [][]string, right ...int) {
 			Settings: tw.Settings{Separators: tw.SeparatorsNone, Lines: tw.LinesNone}})),
 		tablewriter.WithConfig(tablewriter.Config{Header: cells, Row: cells}))
 	t.Header(heads)
-	for _, row := range rows {
-		clean := make([]string, len(row))
-		for i, cell := range row {
-			clean[i] = frame.Escape(cell)
+	escaped := make([][]string, len(rows))
+	for k, row := range rows {
+		for _, cell := range row {
+			escaped[k] = append(escaped[k], frame.Escape(cell))
 		}
+	}
+	if p.fit {
+		shorten(heads, escaped, p.style.Width-len("  "))
+	}
+	for _, clean := range escaped {
 		if err := t.Append(clean); err != nil && p.err == nil {
 			p.err = err
 		}
@@ -206,5 +214,38 @@ func (p *printer) table(heads []string, rows [][]string, right ...int) {
 	}
 	for _, line := range strings.Split(strings.TrimRight(b.String(), "\n"), "\n") {
 		p.line("  " + line)
+	}
+}
+
+const narrowest = 8 // columns that a shortened cell keeps
+
+// shorten cuts the cells of the widest columns until the table is no wider than room: a terminal would wrap its rows, and nobody
+// can read those.
+func shorten(heads []string, rows [][]string, room int) {
+	const gap = 2
+	widths := make([]int, len(heads))
+	total := 0
+	for i, h := range heads {
+		widths[i] = utf8.RuneCountInString(h)
+		for _, row := range rows {
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+		total += widths[i] + gap
+	}
+	limits := slices.Clone(widths)
+	for total-gap > room {
+		k := slices.Index(limits, slices.Max(limits))
+		if limits[k] <= max(narrowest, utf8.RuneCountInString(heads[k])) {
+			return // it cannot be helped
+		}
+		limits[k]--
+		total--
+	}
+	for _, row := range rows {
+		for i := range row {
+			if r := []rune(row[i]); len(r) > limits[i] {
+				row[i] = string(r[:limits[i]-1]) + "…"
+			}
+		}
 	}
 }

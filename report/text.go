@@ -11,7 +11,7 @@ import (
 	"mcpdiag/ingest/frame"
 )
 
-// examples is how many calls of a group are told whole; the rest is counted.
+// examples is how many calls of a kind are told one by one; of more, this many are examples.
 const examples = 3
 
 // Text writes the diagnosis for a terminal: the logs, the counts, a block for each stalled call, then what is less urgent.
@@ -115,63 +115,6 @@ func lookAt(l diagnose.Leaf) string {
 	return "nobody below the agent"
 }
 
-// kind is what calls have in common that one sentence can tell.
-type kind struct {
-	leaf  diagnose.Leaf
-	cause string
-	tool  string
-}
-
-type group struct {
-	kind
-	calls []*diagnose.Call
-}
-
-// groups sorts calls into kinds, in the order in which the kinds appear.
-func groups(calls []*diagnose.Call) []*group {
-	index := map[kind]*group{}
-	var out []*group
-	for _, c := range calls {
-		k := kind{c.Leaf, c.Causes[0].Name, strings.TrimSpace(c.Method() + " " + c.Name())}
-		g := index[k]
-		if g == nil {
-			g = &group{kind: k}
-			index[k] = g
-			out = append(out, g)
-		}
-		g.calls = append(g.calls, c)
-	}
-	return out
-}
-
-// stalls tells the stalled calls, group by group; casualties stand under the call that they are casualties of.
-func (p *printer) stalls(d *diagnose.Diagnosis) {
-	var heads []*diagnose.Call
-	casualties := map[*diagnose.Call][]*diagnose.Call{}
-	for _, c := range d.Calls {
-		switch {
-		case !c.Stalled:
-		case c.Follows != nil && c.Follows.Stalled:
-			casualties[c.Follows] = append(casualties[c.Follows], c)
-		default:
-			heads = append(heads, c)
-		}
-	}
-	for _, g := range groups(heads) {
-		shown := g.calls
-		if !p.style.All && len(shown) > examples {
-			shown = shown[:examples]
-		}
-		for _, c := range shown {
-			p.block(d, c, casualties[c])
-		}
-		if rest := len(g.calls) - len(shown); rest > 0 {
-			p.hang("        ", fmt.Sprintf("… and %s more like these: %s, %s, %s (--all lists them)", diagnose.Thousands(int64(rest)), g.tool, g.leaf.Words(), g.cause))
-			p.line("")
-		}
-	}
-}
-
 // title names a call.
 func title(c *diagnose.Call) string {
 	t := "id " + string(c.ID()) + " " + c.Method()
@@ -207,7 +150,7 @@ func (p *printer) block(d *diagnose.Diagnosis, c *diagnose.Call, casualties []*d
 		p.field(c.Requester.Peer().String(), s)
 	}
 	p.field(c.Requester.String(), waited(c))
-	p.causes(c)
+	p.causes(c, "")
 	p.field("next", c.Next())
 	p.also(casualties)
 	p.line("")
@@ -215,21 +158,30 @@ func (p *printer) block(d *diagnose.Diagnosis, c *diagnose.Call, casualties []*d
 
 // sentence says in words where the call stopped.
 func (p *printer) sentence(c *diagnose.Call) string {
+	where, why := verdict(c)
+	return p.paint(bold, where) + why
+}
+
+// verdict says in words where the call stopped: the place, and what that means.
+func verdict(c *diagnose.Call) (where, why string) {
 	asker, peer := c.Requester.String(), c.Requester.Peer().String()
 	switch c.Leaf {
 	case diagnose.NeverArrived:
-		return p.paint(bold, "never arrived") + fmt.Sprintf(": the %s sent the request; the %s's log does not have it.", asker, peer)
+		return "never arrived", fmt.Sprintf(": the %s sent the request; the %s's log does not have it.", asker, peer)
 	case diagnose.NeverWritten:
-		return p.paint(bold, "never written") + fmt.Sprintf(": the %s read the request and wrote no answer.", peer)
+		return "never written", fmt.Sprintf(": the %s read the request and wrote no answer.", peer)
 	case diagnose.WrittenNotRead:
-		return p.paint(bold, "written, not read") + fmt.Sprintf(": the %s wrote the answer; the %s never logged it.", peer, asker)
+		return "written, not read", fmt.Sprintf(": the %s wrote the answer; the %s never logged it.", peer, asker)
 	case diagnose.AgentLevel:
-		return p.paint(bold, "delivered") + fmt.Sprintf(", but too late: the %s had given up.", asker)
+		if !c.Stalled {
+			return "delivered", fmt.Sprintf(": the %s read the answer.", asker)
+		}
+		return "delivered", fmt.Sprintf(", but too late: the %s had given up.", asker)
 	}
 	if c.Reason == diagnose.LogIncomplete {
-		return p.paint(bold, "no leaf") + ": a log is incomplete."
+		return "no leaf", ": a log is incomplete."
 	}
-	return p.paint(bold, "no leaf") + ": what the logs show does not decide where it stopped."
+	return "no leaf", ": what the logs show does not decide where it stopped."
 }
 
 func (p *printer) request(c *diagnose.Call) string {
@@ -272,8 +224,16 @@ func facts(parts ...string) string {
 	return strings.Join(known, ", ")
 }
 
-// stages tells the responder's times as a sum.
+// stages tells the responder's times as a sum, and the lines that they rest on.
 func stages(c *diagnose.Call) string {
+	sum, where := stageWords(c)
+	if sum != "" && where != "" {
+		return sum + " (" + where + ")"
+	}
+	return sum + where
+}
+
+func stageWords(c *diagnose.Call) (sum, where string) {
 	s := c.Stages()
 	var parts []string
 	for _, part := range []struct {
@@ -284,7 +244,7 @@ func stages(c *diagnose.Call) string {
 			parts = append(parts, part.name+" "+diagnose.MS(part.span.D))
 		}
 	}
-	sum := strings.Join(parts, " + ")
+	sum = strings.Join(parts, " + ")
 	switch {
 	case s.Residual.OK:
 		sum += fmt.Sprintf(" = %s, residual %s", diagnose.MS(s.Total.D), diagnose.MS(s.Residual.D))
@@ -293,22 +253,7 @@ func stages(c *diagnose.Call) string {
 	case s.Total.OK:
 		sum += fmt.Sprintf(", in all %s", diagnose.MS(s.Total.D))
 	}
-	var where []string
-	for _, pt := range []struct {
-		word  string
-		point ingest.Point
-	}{{"entered", ingest.Enter}, {"left", ingest.Exit}} {
-		if s := cited(pt.word, c.Served, pt.point); s != "" {
-			where = append(where, s)
-		}
-	}
-	if sum == "" && len(where) == 0 {
-		return ""
-	}
-	if len(where) > 0 && sum != "" {
-		return sum + " (" + strings.Join(where, ", ") + ")"
-	}
-	return sum + strings.Join(where, ", ")
+	return sum, facts(cited("entered", c.Served, ingest.Enter), cited("left", c.Served, ingest.Exit))
 }
 
 // waited tells how long the requester waited, and what it did then.
@@ -318,10 +263,7 @@ func waited(c *diagnose.Call) string {
 	}
 	var parts []string
 	if f := c.Sent.Fact(); c.Sent.Has(ingest.Refused) {
-		what := "refused"
-		if f.RefusedStatus != 0 {
-			what += fmt.Sprintf(" with HTTP %d", f.RefusedStatus)
-		}
+		what := "refused" + httpStatus(f.RefusedStatus)
 		if d, ok := f.RefusedAt.Sub(c.Sent.At(ingest.Request)); ok {
 			what += " after " + diagnose.Wait(d)
 		}
@@ -352,8 +294,15 @@ func waited(c *diagnose.Call) string {
 	return strings.Join(parts, "; ")
 }
 
-// causes tells the first cause and the candidates.
-func (p *printer) causes(c *diagnose.Call) {
+func httpStatus(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" with HTTP %d", n)
+}
+
+// causes tells the first cause and the candidates; whose says of which call the evidence is, where there are several.
+func (p *printer) causes(c *diagnose.Call, whose string) {
 	for i, cause := range c.Causes {
 		name := p.paint(bold, cause.Name)
 		if !cause.Found {
@@ -363,7 +312,7 @@ func (p *printer) causes(c *diagnose.Call) {
 		if i > 0 {
 			label = ""
 		}
-		p.field(label, name+": "+cause.Evidence())
+		p.field(label, name+": "+whose+cause.Evidence())
 	}
 	for _, h := range c.Hints {
 		p.field("hint", h.Text+" ("+strings.Join(h.Lines, ", ")+")")
@@ -456,7 +405,7 @@ func (p *printer) rest(d *diagnose.Diagnosis) {
 		if c.Problem() || c.Leaf == diagnose.NoLeaf {
 			continue
 		}
-		rows = append(rows, []string{string(c.ID()), strings.TrimSpace(c.Method() + " " + c.Name()), ms(c.Wait()), ms(c.Stages().Total), sized(c.Bytes(ingest.Answer)), c.FirstLine()})
+		rows = append(rows, []string{string(c.ID()), strings.TrimSpace(c.Method() + " " + c.Name()), ms(c.Wait()), ms(c.Stages().Total), sized(c.Bytes(ingest.Answer)), p.short.Replace(c.FirstLine())})
 	}
 	if len(rows) > 0 {
 		p.table([]string{"id", "call", "waited", "served in", "answer", "line"}, rows, 2, 3, 4)
@@ -505,4 +454,27 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return diagnose.Thousands(int64(n)) + " " + noun + "s"
+}
+
+// Stalled writes the block of one call that has stalled, with its notes.
+func Stalled(w io.Writer, d *diagnose.Diagnosis, c *diagnose.Call, s Style) error {
+	p := newPrinter(w, s)
+	p.short = shortNames(d)
+	p.block(d, c, nil)
+	if len(p.notes) > 0 {
+		p.footnotes()
+		p.line("")
+	}
+	return p.err
+}
+
+// Recovered writes that a stalled call was answered after all.
+func Recovered(w io.Writer, d *diagnose.Diagnosis, c *diagnose.Call, s Style) error {
+	p := newPrinter(w, s)
+	p.short = shortNames(d)
+	p.hang(p.paint(green, "ANSWERED")+" ", title(c))
+	p.field("answer", p.answer(c))
+	p.field(c.Requester.String(), waited(c))
+	p.line("")
+	return p.err
 }

@@ -13,10 +13,11 @@ import (
 func newDemo(e *env) *cobra.Command {
 	var out outFlags
 	c := &cobra.Command{
-		Use:   "demo",
-		Short: "Run join on the founding scenario, from copies inside the program",
-		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return runDemo(c.Context(), e, out) },
+		Use:     "demo",
+		Short:   "Run join on the founding scenario, from copies inside the program",
+		Example: "  mcpdiag demo\n  mcpdiag demo --format html -o demo.html",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return runDemo(c.Context(), e, out) },
 	}
 	out.register(c)
 	return c

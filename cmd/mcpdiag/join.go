@@ -44,6 +44,8 @@ is stalled, but a call has no leaf or a log is empty.`
 
 const joinExample = `  mcpdiag join client.log server.log
   mcpdiag join --all --format json client.log server.log
+  mcpdiag join --format html -o incident.html client.log server.log
+  mcpdiag join --format markdown client.log server.log >> postmortem.md
   mcpdiag join --client client.log.1 --client client.log --server server.log
   mcpdiag join --id 47 --session s1 client.log server.log
   mcpdiag join --db incident.duckdb client.log server.log

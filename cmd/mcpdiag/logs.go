@@ -153,7 +153,7 @@ func (f *logFlags) read(ctx context.Context, e *env, sets []ingest.Set, o ingest
 		return nil, err
 	}
 	o = f.options(e, o)
-	meter := e.progress()
+	meter := e.progress(sets)
 	defer meter.done()
 	o.Progress = meter.add
 	o.Cores = make(chan struct{}, max(len(sets), runtime.GOMAXPROCS(0)))

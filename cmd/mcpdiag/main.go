@@ -36,6 +36,7 @@ type env struct {
 	getenv         func(string) string
 	now            func() time.Time
 	status         int // what a command that worked wants to exit with
+	noProgress     bool
 }
 
 // terminal reports whether w is a terminal, and how wide it is.
@@ -85,6 +86,7 @@ func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "mcpdiag",
 		Short:         "Joins the client's and the server's frame log of an MCP session and says where each stalled call stopped",
+		Example:       joinExample,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version(),
@@ -92,8 +94,12 @@ func newRoot(e *env) *cobra.Command {
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.AddCommand(newJoin(e), newThreshold(e), newStages(e), newDeadlines(e), newFrames(e), newSQL(e), newFormats(e), newDemo(e))
+	root.PersistentFlags().BoolVar(&e.noProgress, "no-progress", false, "show no progress on standard error, where a terminal would")
+	root.AddCommand(newJoin(e), newWatch(e), newThreshold(e), newStages(e), newDeadlines(e), newFrames(e), newSQL(e), newExport(e))
 	root.AddCommand(newAudit(e), newTools(e))
 	root.AddCommand(newTee(e), newProxy(e), newCost(e))
+	root.AddCommand(newFormats(e), newDemo(e), newMan(e))
+	root.SetVersionTemplate(versionLine())
+	completeValues(root)
 	return root
 }

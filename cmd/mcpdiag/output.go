@@ -23,6 +23,7 @@ type outFlags struct {
 
 func (f *outFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.format, "format", report.Formats()[0].Name, "`FORMAT`: "+formatNames())
+	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formatValues(), cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().StringVarP(&f.file, "out", "o", "", "write to `FILE` instead of standard output")
 }
 

@@ -30,6 +30,7 @@ func newRoot(e *tapcmd.Env) *cobra.Command {
 		SilenceErrors: true,
 		Version:       build.Version(),
 	}
+	root.SetVersionTemplate(build.Line("mcptap"))
 	root.AddCommand(tapcmd.NewTee(e), tapcmd.NewProxy(e))
 	return root
 }

@@ -1,0 +1,4 @@
+package diagnose
+
+// Remembered is how many halves a watch remembers.
+func Remembered(w *Watch) int { return len(w.known) }

@@ -1,0 +1,74 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"mcpdiag/report"
+	"mcpdiag/samples/logtest"
+)
+
+// TestNoLineIsWiderThanTheTerminal: neither blocks nor tables, in any text report, on a narrow or a wide terminal.
+func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
+	long := strings.Repeat("very_long_tool_name_", 5)
+	crowd := func(end string) string {
+		s := "0 > req 1 method=initialize\n5 < res 1"
+		for i := range 9 {
+			s += fmt.Sprintf("\n%d > req %d name=%s session=session_%s", 10+i, 10+i, long[:90-i%2], long[:20])
+			if end == "client" {
+				s += fmt.Sprintf("\n%d > ntf method=notifications/cancelled request_id=%d session=session_%s", 5000+i, 10+i, long[:20])
+			}
+		}
+		return s
+	}
+	d := logtest.Pair(t, crowd("client"), crowd("server"))
+	for _, width := range []int{60, 80, 132, 200} {
+		var b bytes.Buffer
+		if err := report.Text(&b, d, report.Style{Width: width, All: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := report.Text(&b, sample(t, "incident"), report.Style{Width: width, All: true}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			line = strings.TrimRight(line, "\n")
+			// A word longer than the line stands whole, so that it can be copied.
+			if n := utf8.RuneCountInString(line); n > width && len(strings.Fields(line)) > 1 && !strings.Contains(line, "very_long") {
+				t.Errorf("%d columns of %d: %s", n, width, line)
+			}
+		}
+	}
+}
+
+// TestCrowd: a thousand stalls of one kind are one block with three examples; --all tells each.
+func TestCrowd(t *testing.T) {
+	var client, server strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&client, "%d > req %d name=search\n", i, i)
+	}
+	for i := range 1000 {
+		fmt.Fprintf(&client, "%d > ntf method=notifications/cancelled request_id=%d\n", 5000+i, i)
+		fmt.Fprintf(&server, "%d > req %d name=search\n", i, i)
+	}
+	d := logtest.Pair(t, client.String(), server.String())
+	say := func(all bool) string {
+		var b bytes.Buffer
+		if err := report.Text(&b, d, report.Style{Width: 80, All: all}); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	brief := say(false)
+	if n := strings.Count(brief, "\n"); n > 40 || !strings.Contains(brief, "1,000 × tools/call search") || !strings.Contains(brief, "… and 997 more (--all lists them)") {
+		t.Errorf("%d lines:\n%s", n, brief)
+	}
+	if n := strings.Count(brief, ": sent client.log:"); n != 3 {
+		t.Errorf("%d examples, want 3", n)
+	}
+	if n := strings.Count(say(true), "STALLED "); n != 1000 {
+		t.Errorf("--all tells %d of 1,000", n)
+	}
+}
