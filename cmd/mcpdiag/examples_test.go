@@ -77,6 +77,13 @@ func exampleLogs(t *testing.T) string {
 	put("client.log.1", samples.Client[:0])
 	put("server.log", samples.Server)
 	put("old.log", []byte("1.5 c->s 47B b'{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'\n"))
+	session, err := os.ReadFile(filepath.Join("testdata", "captures", "ts2-ts2-stdio-auto.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"session.jsonl", "search.jsonl", "billing.jsonl"} {
+		put(name, session)
+	}
 	f, err := os.Create(filepath.Join(dir, "server.log.gz"))
 	if err != nil {
 		t.Fatal(err)
