@@ -66,7 +66,7 @@ func passOver(b []byte, i int) int {
 }
 
 func pastSpace(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
+	for i < len(b) && b[i] <= ' ' && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
 		i++
 	}
 	return i
@@ -106,19 +106,72 @@ func stringEnd(b []byte, i int) int {
 		case '"':
 			return i + 1
 		case '\\':
-			if i+1 < len(b) && shortEscape[b[i+1]] {
-				i += 2
-				continue
-			}
-			n := escapeLen(b[i:])
-			if n == 0 {
-				return 0
-			}
-			i += n
+			return escapedEnd(b, i)
 		default:
 			return 0
 		}
 	}
+}
+
+// escapedEnd is stringEnd from the first backslash on. Where there is one there are many: JSON within a string has one at each
+// of its quotes. So a word is looked at as a whole, and the next one without waiting for what was found in this.
+func escapedEnd(b []byte, i int) int {
+	carry := uint64(0) // marks the first byte of the word when a backslash stands before it
+	for {
+		w := load(b, i)
+		quote, slash := equal(w, '"'), equal(w, '\\')
+		escaped := slash<<8 | carry
+		end := quote &^ escaped
+		before := (end - 1) &^ end // the bytes before the first end, or all
+		strange := (slash&escaped | equal(w&(ones*0xE0), 0)) & before
+		if odd := escaped &^ quote & before; strange != 0 || odd != 0 && !shortEscapes(w, odd) {
+			if carry != 0 {
+				i-- // the escape began there
+			}
+			var ended bool
+			if i, ended = escapesEnd(b, i); ended {
+				return i
+			}
+			carry = 0
+			continue
+		}
+		if end != 0 {
+			return i + firstByte(end) + 1
+		}
+		carry = slash >> 63 << 7
+		i += 8
+	}
+}
+
+// shortEscapes reports whether the marked bytes of w are each the second of an escape of two.
+func shortEscapes(w, marks uint64) bool {
+	for ; marks != 0; marks &= marks - 1 {
+		if !shortEscape[byte(w>>(8*firstByte(marks)))] {
+			return false
+		}
+	}
+	return true
+}
+
+// escapesEnd takes a word's length of a string one byte or escape at a time, and tells whether it ended, then as stringEnd does.
+func escapesEnd(b []byte, i int) (end int, ended bool) {
+	for stop := i + 8; i < stop; {
+		switch {
+		case i >= len(b) || b[i] < 0x20:
+			return 0, true
+		case b[i] == '"':
+			return i + 1, true
+		case b[i] == '\\':
+			n := escapeLen(b[i:])
+			if n == 0 {
+				return 0, true
+			}
+			i += n
+		default:
+			i++
+		}
+	}
+	return i, false
 }
 
 // plainEnd passes over plain text of a long string, some of it at least: bytes.IndexByte is several times as fast as a look at

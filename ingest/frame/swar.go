@@ -49,6 +49,12 @@ func special(w uint64) uint64 {
 	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w) & highs
 }
 
+// equal marks every byte of w that is c, and no other.
+func equal(w uint64, c byte) uint64 {
+	x := w ^ ones*uint64(c)
+	return ^((x&^highs + ^uint64(highs)) | x | ^uint64(highs))
+}
+
 // plain counts the bytes of w, from its low end, before the first quote, backslash or control character; 8 when w has none.
 func plain(w uint64) int { return firstByte(special(w)) }
 
