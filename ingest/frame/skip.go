@@ -1,6 +1,6 @@
 package frame
 
-import "bytes"
+import "math/bits"
 
 // Passing over a value is most of the work on a log that keeps payloads. These functions know what is right and nothing of
 // what is wrong: 0 sends the value to the scanner, which tells where and why it stops.
@@ -94,8 +94,8 @@ func stringEnd(b []byte, i int) int {
 	for words := 1; ; words++ {
 		hit := special(load(b, i)) // zeros behind the end of b are control characters
 		if hit == 0 {
-			if i += 8; words&7 == 0 { // it is long
-				i = plainEnd(b, i)
+			if i += 8; words == 8 && blocks { // it is long
+				return blocksEnd(b, i)
 			}
 			continue
 		}
@@ -106,11 +106,52 @@ func stringEnd(b []byte, i int) int {
 		case '"':
 			return i + 1
 		case '\\':
+			if blocks {
+				return blocksEnd(b, i)
+			}
 			return escapedEnd(b, i)
 		default:
 			return 0
 		}
 	}
+}
+
+// blocksEnd is stringEnd for a long string, or one with escapes, 64 bytes at a time.
+func blocksEnd(b []byte, i int) int {
+	carry := uint64(0) // 1 when a backslash escapes the block's first byte
+	for ; len(b)-i >= 64; i += 64 {
+		quote, slash, control := blockMasks((*[64]byte)(b[i:]))
+		escaped := carry
+		if carry = 0; slash|escaped != 0 {
+			escaped, carry = escapes(slash, escaped)
+		}
+		end := quote &^ escaped
+		before := (end - 1) &^ end // the bytes before the first end, or all
+		if control&before != 0 {
+			return 0
+		}
+		for odd := escaped &^ quote & before; odd != 0; odd &= odd - 1 {
+			if at := i + bits.TrailingZeros64(odd); !shortEscape[b[at]] && escapeLen(b[at-1:]) == 0 {
+				return 0
+			}
+		}
+		if end != 0 {
+			return i + bits.TrailingZeros64(end) + 1
+		}
+	}
+	return escapedEnd(b, i-int(carry))
+}
+
+// escapes marks the bytes that the backslashes of a block escape, and tells whether one escapes the next block's first. carry
+// says so of the block's own first byte. Of a run of backslashes every other escapes: adding one to where a run begins carries
+// through it, and tells by where it comes out whether the run is odd.
+func escapes(slash, carry uint64) (escaped, next uint64) {
+	const even = 0x5555555555555555
+	slash &^= carry
+	after := slash<<1 | carry
+	starts := slash &^ even &^ after
+	sum, next := bits.Add64(starts, slash, 0)
+	return (even ^ sum<<1) & after, next
 }
 
 // escapedEnd is stringEnd from the first backslash on. Where there is one there are many: JSON within a string has one at each
@@ -173,34 +214,6 @@ func escapesEnd(b []byte, i int) (end int, ended bool) {
 	}
 	return i, false
 }
-
-// plainEnd passes over plain text of a long string, some of it at least: bytes.IndexByte is several times as fast as a look at
-// each word. It looks as far ahead as it has come, since text that is escaped a lot must not be looked through for each escape.
-func plainEnd(b []byte, i int) int {
-	for window := 128; ; window = min(2*window, 4096) {
-		end := min(i+window, len(b))
-		if n := bytes.IndexByte(b[i:end], '"'); n >= 0 {
-			end = i + n
-		}
-		if n := bytes.IndexByte(b[i:end], '\\'); n >= 0 {
-			end = i + n
-		}
-		start := i
-		for i+32 <= end {
-			w := (*[32]byte)(b[i:])
-			if (control(load8(w[:8]))|control(load8(w[8:16]))|control(load8(w[16:24]))|control(load8(w[24:])))&highs != 0 {
-				return i
-			}
-			i += 32
-		}
-		if i < start+window-31 {
-			return i
-		}
-	}
-}
-
-// control marks the control characters of w, and perhaps more behind the first; without one it marks nothing.
-func control(w uint64) uint64 { return (w - ones*0x20) &^ w }
 
 // scalarEnd is the index behind the number or the word at b[i]; 0 when there is none.
 func scalarEnd(b []byte, i int) int {
