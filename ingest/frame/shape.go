@@ -1,7 +1,5 @@
 package frame
 
-import "bytes"
-
 // A log writes the same few shapes of line over and over: the same members in the same order, of which only times, ids,
 // sizes and names change. shapes remembers them as a tree: a literal run of bytes, then a value, then the literals that have
 // followed it. A line that walks the tree to its end is the line that the decoder would have read, at a fraction of the cost;
@@ -187,7 +185,7 @@ func (s *shapes) match(b []byte, f *Frame) int {
 				return 0
 			}
 		case skipped:
-			if end = skipValue(b, i); end == 0 {
+			if end = passOver(b, i); end == 0 {
 				return 0
 			}
 		default:
@@ -229,21 +227,6 @@ func lineEnd(b []byte, i int) int {
 		return i + 2
 	}
 	return 0
-}
-
-// skipValue is the index behind the value at b[i]; 0 when it is none. An object or an array may hold white space, and so must
-// be kept from reaching into the next line.
-func skipValue(b []byte, i int) int {
-	if i < len(b) && (b[i] == '{' || b[i] == '[') {
-		if n := bytes.IndexByte(b[i:], '\n'); n >= 0 {
-			b = b[:i+n]
-		}
-	}
-	s := scanner{b: b, i: i}
-	if s.skip() != fine {
-		return 0
-	}
-	return s.i
 }
 
 // extra is where the rare members of the line go.

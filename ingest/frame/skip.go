@@ -8,7 +8,8 @@ import "math/bits"
 // passedLevels is how deep passOver follows a value: one bit a level.
 const passedLevels = 64
 
-// passOver is the index behind the JSON value at b[i]; 0 when there is none, or it nests deeper than passedLevels.
+// passOver is the index behind the JSON value at b[i]; 0 when there is none, or it nests deeper than passedLevels, or goes on in
+// another line.
 func passOver(b []byte, i int) int {
 	objects, depth := uint64(0), 0 // the innermost level is the lowest bit; set: an object
 	for {
@@ -65,8 +66,9 @@ func passOver(b []byte, i int) int {
 	}
 }
 
+// pastSpace passes over white space within a line.
 func pastSpace(b []byte, i int) int {
-	for i < len(b) && b[i] <= ' ' && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
+	for i < len(b) && b[i] <= ' ' && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r') {
 		i++
 	}
 	return i
@@ -74,14 +76,18 @@ func pastSpace(b []byte, i int) int {
 
 // keyEnd is the index behind the name and the colon at b[i]; 0 when there are none.
 func keyEnd(b []byte, i int) int {
-	if i = pastSpace(b, i); i >= len(b) || b[i] != '"' {
-		return 0
+	if i >= len(b) || b[i] != '"' {
+		if i = pastSpace(b, i); i >= len(b) || b[i] != '"' {
+			return 0
+		}
 	}
 	if i = stringEnd(b, i+1); i == 0 {
 		return 0
 	}
-	if i = pastSpace(b, i); i >= len(b) || b[i] != ':' {
-		return 0
+	if i >= len(b) || b[i] != ':' {
+		if i = pastSpace(b, i); i >= len(b) || b[i] != ':' {
+			return 0
+		}
 	}
 	return i + 1
 }
@@ -217,10 +223,10 @@ func escapesEnd(b []byte, i int) (end int, ended bool) {
 
 // scalarEnd is the index behind the number or the word at b[i]; 0 when there is none.
 func scalarEnd(b []byte, i int) int {
-	s := scanner{b: b, i: i}
 	if c := b[i]; c == '-' || c-'0' <= 9 {
 		return numberEnd(b, i)
 	}
+	s := scanner{b: b, i: i}
 	if s.scalar() != fine {
 		return 0
 	}
