@@ -125,6 +125,7 @@ func first(causes string) string {
 func TestRules(t *testing.T) {
 	for _, tt := range ruleCases() {
 		t.Run(tt.rule+"/"+string(tt.shows)+"/"+tt.is, func(t *testing.T) {
+			t.Parallel()
 			client, server := tt.texts()
 			d := diagnoseTexts(t, client, server)
 			c := logtest.Call(t, d, tt.requester, tt.id, tt.nth)

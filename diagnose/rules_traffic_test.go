@@ -49,6 +49,7 @@ func TestHealthyTraffic(t *testing.T) {
 				continue
 			}
 			t.Run(name+"/"+more.name, func(t *testing.T) {
+				t.Parallel()
 				after := diagnoseTexts(t, p.text(frame.Client), p.text(frame.Server))
 				now := map[string]*diagnose.Call{}
 				for _, c := range after.Calls {

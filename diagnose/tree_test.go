@@ -230,6 +230,7 @@ func TestServedOnly(t *testing.T) {
 		{"client has the answer alone", "0 < res 5 session=s1\n" + shared, "0 > req 5 session=s1\n50 < res 5 session=s1\n" + shared, "yyy agent_level"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			logs := []*ingest.Log{logtest.Read(t, frame.Server, tt.server)}
 			if tt.client != "" {
 				logs = append([]*ingest.Log{logtest.Read(t, frame.Client, tt.client)}, logs...)
@@ -248,6 +249,7 @@ func TestTreeOfServerRequests(t *testing.T) {
 	tail := "900 < req 9 method=ping session=s1\n909 > res 9 session=s1\n"
 	for _, x := range triples() {
 		t.Run(x.String(), func(t *testing.T) {
+			t.Parallel()
 			server, client := healthy+"100 < req 5 method=roots/list session=s1\n", healthy
 			if x.read {
 				client += "110 < req 5 method=roots/list session=s1\n"
