@@ -35,13 +35,19 @@ func (h Half) At(p ingest.Point) frame.Instant {
 
 // Between is the time from one point to another on the log's clock. ok is false when an end is unknown or the clock stepped.
 func (h Half) Between(from, to ingest.Point) (d time.Duration, ok bool) {
-	d, ok = h.At(to).Sub(h.At(from))
+	if h.Log == nil {
+		return 0, false
+	}
+	d, ok = h.Log.Between(h.N, from, to)
 	return d, ok && d >= 0
 }
 
 // Stepped reports whether the clock went back between two points that are both known.
 func (h Half) Stepped(from, to ingest.Point) bool {
-	d, ok := h.At(to).Sub(h.At(from))
+	if h.Log == nil {
+		return false
+	}
+	d, ok := h.Log.Between(h.N, from, to)
 	return ok && d < 0
 }
 

@@ -149,24 +149,24 @@ func (d *Diagnosis) load(ctx context.Context) error {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var by uint8
-		var r, p, verdict int64
-		if err := rows.Scan(&by, &r, &p, &verdict); err != nil {
+		var halves, verdict int64
+		if err := rows.Scan(&halves, &verdict); err != nil {
 			return err
 		}
-		d.Calls = append(d.Calls, d.call(frame.Side(by), r, p, verdict))
+		d.Calls = append(d.Calls, d.call(halves, verdict))
 	}
 	return rows.Err()
 }
 
 // call unpacks a row of closely.sql.
-func (d *Diagnosis) call(by frame.Side, r, p, verdict int64) *Call {
-	c := &Call{Requester: by, Sent: d.half(by, r), Served: d.half(by.Peer(), p)}
+func (d *Diagnosis) call(halves, verdict int64) *Call {
+	by := frame.Side(verdict >> 12)
+	c := &Call{Requester: by, Sent: d.half(by, halves>>32-1), Served: d.half(by.Peer(), halves&(1<<32-1)-1)}
 	for k := range c.Q {
 		c.Q[k] = Truth(verdict >> (2 * k) & 3)
 	}
 	c.Stalled, c.Slow, c.Quiet = verdict&64 != 0, verdict&128 != 0, verdict&256 != 0
-	if leaf := verdict >> 9; leaf > 0 {
+	if leaf := verdict >> 9 & 7; leaf > 0 {
 		c.Leaf = Leaves()[leaf-1]
 	} else {
 		c.Reason = whyNone(c.Q, c.Ambiguous(), c.Sent.OK() || len(d.Logs) == 1)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"math"
+	"time"
 
 	"mcpdiag/ingest/frame"
 )
@@ -264,6 +265,20 @@ func (l *Log) At(i uint32, p Point) frame.Instant {
 		}
 	}
 	return t.OnClock(l.number, uint32(h.clock))
+}
+
+// Between is the time from one point of half i to another, as At(to).Sub(At(from)) tells it.
+func (l *Log) Between(i uint32, from, to Point) (time.Duration, bool) {
+	h := l.arena.at(i)
+	a, lineA := l.slot(h, i, from)
+	b, lineB := l.slot(h, i, to)
+	if lineA == nil || lineB == nil || *lineA == 0 || *lineB == 0 {
+		return 0, false
+	}
+	if x, y := h.timed>>(2*from)&3, h.timed>>(2*to)&3; x == y && x != 0 { // both read on one clock, or both off the wall
+		return time.Duration(*b - *a), true
+	}
+	return l.At(i, to).Sub(l.At(i, from))
 }
 
 func setWall(t *frame.Instant, ns int64) {

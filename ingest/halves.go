@@ -257,10 +257,7 @@ func (l *Log) slow(i uint32, h *Half, limit time.Duration) bool {
 	if h.line[Answer] == 0 {
 		return false
 	}
-	if t := h.timed & 15; t == 15 || t == 5 { // both read on one clock, or both off the wall
-		return h.at[Answer]-h.at[Request] >= int64(limit)
-	}
-	d, ok := l.At(i, Answer).Sub(l.At(i, Request))
+	d, ok := l.Between(i, Request, Answer)
 	return ok && d >= limit
 }
 
