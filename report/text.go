@@ -64,7 +64,12 @@ func (p *printer) logs(d *diagnose.Diagnosis) {
 		if missing := l.Dialect.Sees.Missing(); len(missing) > 0 {
 			what += "; cannot see " + strings.Join(missing, ", ")
 		}
-		p.hang(fmt.Sprintf("%-6s  %-*s  ", l.Side, wide, frame.Escape(l.Path)), what)
+		if wide > p.style.Width/2 { // what is said of the log would be squeezed beside it
+			p.line(fmt.Sprintf("%-6s  %s", l.Side, frame.Escape(l.Path)))
+			p.hang("        ", what)
+		} else {
+			p.hang(fmt.Sprintf("%-6s  %-*s  ", l.Side, wide, frame.Escape(l.Path)), what)
+		}
 		for _, warning := range d.LogWarnings(l) {
 			p.hang("        "+p.paint(yellow, "! "), warning)
 		}
