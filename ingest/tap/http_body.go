@@ -6,6 +6,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -72,9 +73,29 @@ func (x *exchange) request(body *chunks, header http.Header) {
 	case len(t.b) == 0 || t.cut:
 		x.unread(frame.C2S, t, body.at(), 0)
 	default:
-		x.messages(frame.C2S, t.b, body.at(), 0)
+		x.asks(t.b, header.Get("Content-Type"), body.at())
 	}
 }
+
+// asks records the messages of a request's body. What is none is not always quoted: beside the MCP endpoint there may be an
+// authorization server's behind the same address, and what is sent there are credentials.
+func (x *exchange) asks(text []byte, contentType string, at time.Time) {
+	quote := isJSON(contentType) && (spoken(text) || !json.Valid(text))
+	x.eachMessage(frame.C2S, text, at, func(e *Event) {
+		if e.Kind == frame.Invalid && !quote {
+			e.Extra().Raw, e.Payload = nil, nil
+		}
+		x.record(e, frame.C2S)
+	})
+}
+
+func isJSON(contentType string) bool {
+	media, _, _ := mime.ParseMediaType(contentType)
+	return media == "application/json" || strings.HasSuffix(media, "+json")
+}
+
+// spoken reports whether a text at least means to be JSON-RPC.
+func spoken(text []byte) bool { return bytes.Contains(text, []byte(`"jsonrpc"`)) }
 
 // unread records a body that the copy does not hold whole. Without any of it, all that can be said is that something is missing.
 func (x *exchange) unread(dir frame.Dir, t text, at time.Time, status int) {
@@ -102,13 +123,19 @@ func (x *exchange) gap(dir frame.Dir) {
 
 // messages records the messages of one body or event: one, or a batch of them, or bytes that are none.
 func (x *exchange) messages(dir frame.Dir, text []byte, at time.Time, status int) {
+	x.eachMessage(dir, text, at, func(e *Event) {
+		x.stamp(e, status)
+		x.record(e, dir)
+	})
+}
+
+func (x *exchange) eachMessage(dir frame.Dir, text []byte, at time.Time, emit func(*Event)) {
 	f := NewFramer(dir, len(text), func(e *Event) {
 		if e.Kind == frame.Error && e.ID == nil && !e.Trunc {
 			e.ID = frame.ID("null") // the format's word for an error that names no request
 		}
-		x.stamp(e, status)
 		x.follow(e, dir)
-		x.record(e, dir)
+		emit(e)
 	})
 	f.Message(text, int64(len(text)), at)
 }
@@ -199,7 +226,7 @@ func (x *exchange) document(h head, body *chunks) {
 func isMessage(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	if len(text) > 0 && text[0] == '[' {
-		return true
+		return spoken(text) // a list of something else is not quoted
 	}
 	var f frame.Frame
 	return frame.DecodeMessage(text, &f) == frame.NoReason

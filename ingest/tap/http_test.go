@@ -177,6 +177,10 @@ func exchangeCases() []exchangeCase {
 			write(200, sse, "data: "+tick+"\n\n", "data: {\"jso")(w, r)
 			panic(http.ErrAbortHandler)
 		}, log: []string{asked, "s2c notification notifications/progress status=200 bytes=93", "s2c eof status=200 trunc=true"}},
+		{name: "a form for another endpoint", header: media("application/x-www-form-urlencoded"), body: "client_secret=top-secret", serve: write(200, js, `{"access_token":"top-secret"}`),
+			log: []string{"c2s invalid bytes=24"}},
+		{name: "JSON for another endpoint", header: media("application/json"), body: `{"client_secret":"top-secret"}`, serve: write(200, js, `[{"access_token":"top-secret"}]`),
+			log: []string{"c2s invalid bytes=30"}},
 		{name: "nothing that is a message", body: "hello", serve: write(200, js, "{}"), log: []string{"c2s invalid bytes=5"}},
 	}
 }
