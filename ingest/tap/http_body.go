@@ -54,16 +54,25 @@ func (x *exchange) whole(body *chunks, header http.Header) text {
 	}
 	var t text
 	t.b, _ = io.ReadAll(io.LimitReader(r, int64(x.h.maxBody())))
-	more, _ := io.Copy(io.Discard, r)
+	more := rest(r, encoding)
 	onWire := body.wait()
 	_, lost := body.broken()
-	if t.size, t.cut = int64(len(t.b))+more, more > 0 || lost; lost {
+	if t.size, t.cut = int64(len(t.b))+more, more > 0 || lost; t.cut && encoding == "" {
+		t.size = onWire
+	} else if t.cut {
 		t.size = frame.Unknown
-		if encoding == "" {
-			t.size = onWire
-		}
 	}
 	return t
+}
+
+// rest is how much more there is. What is compressed may become a thousand times as long, and is not followed there: the traffic
+// would wait for it.
+func rest(r io.Reader, encoding string) int64 {
+	if encoding != "" {
+		r = io.LimitReader(r, 1)
+	}
+	n, _ := io.Copy(io.Discard, r)
+	return n
 }
 
 // request records what a request's body says. It has come to its end, or as far as it will.
@@ -154,14 +163,18 @@ type head struct {
 	at     time.Time
 }
 
+// events reports whether the body is a stream of events.
+func (h *head) events() bool {
+	media, _, _ := mime.ParseMediaType(h.header.Get("Content-Type"))
+	return media == "text/event-stream" && h.status < 300
+}
+
 // response records what a response says, until its body ends. ended tells how, once it has.
 func (x *exchange) response(h head, body *chunks, ended func() ending) {
 	x.newSession(h)
-	media, _, _ := mime.ParseMediaType(h.header.Get("Content-Type"))
-	switch {
-	case media == "text/event-stream" && h.status < 300:
+	if h.events() {
 		x.events(h, body)
-	default:
+	} else {
 		x.document(h, body)
 	}
 	x.end(h, body, ended())
@@ -232,9 +245,9 @@ func isMessage(text []byte) bool {
 	return frame.DecodeMessage(text, &f) == frame.NoReason
 }
 
-// refusal records that the transport said no to a request, with nothing but a status.
+// refusal records that the transport did not take a request, with nothing but a status: an error's, or that of a redirect.
 func (x *exchange) refusal(h head) {
-	if h.status < 400 || x.asked == 0 {
+	if h.status < 300 || x.asked == 0 {
 		return
 	}
 	e := Event{Time: h.at}
@@ -253,7 +266,7 @@ type ending struct {
 
 // end records the end of a stream that owed an answer, or that nobody had asked anything on.
 func (x *exchange) end(h head, body *chunks, how ending) {
-	stream := x.verb == http.MethodGet && h.status < 300
+	stream := x.verb == http.MethodGet && h.events()
 	owed := len(x.open) > 0 && h.status < 300
 	switch {
 	case x.verb == http.MethodDelete && h.status < 300:

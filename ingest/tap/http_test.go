@@ -167,6 +167,8 @@ func exchangeCases() []exchangeCase {
 		{name: "an error with its id, in HTTP 400", body: ask, serve: write(400, js, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"no"},"id":1}`), log: []string{asked, "s2c error 1 status=400 bytes=63"}},
 		{name: "refused with a page", body: ask, serve: write(504, media("text/html"), "<html>"), log: []string{asked, "s2c invalid status=504 bytes=6"}},
 		{name: "refused with nothing", body: ask, serve: write(502, nil), log: []string{asked, "s2c error null status=502 bytes=0"}},
+		{name: "a redirect", body: ask, serve: write(307, map[string]string{"Location": "http://elsewhere.test/top-secret"}), log: []string{asked, "s2c error null status=307 bytes=0"}},
+		{name: "a GET that is no stream", verb: "GET", serve: write(200, js, `{"issuer":"http://elsewhere.test"}`)},
 		{name: "no GET stream", verb: "GET", serve: write(405, nil)},
 		{name: "GET stream", verb: "GET", header: map[string]string{"Mcp-Session-Id": "s1", "Last-Event-ID": "7"}, serve: write(200, sse, "data: "+tick+"\n\n"),
 			log: []string{"s2c notification notifications/progress session=s1 status=200 bytes=93", "s2c eof session=s1 status=200"}},
@@ -392,5 +394,24 @@ func TestLongAnswerEndsAtOnce(t *testing.T) {
 	h.Wait(context.Background())
 	if got := l.lines(); len(got) != 2 {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestPackedBodyCap: of a body that unpacks to far more than the cap, the copy is unpacked as far as the cap.
+func TestPackedBodyCap(t *testing.T) {
+	l := newLogged(t, frame.Server)
+	h := &HTTP{Recorder: l.Recorder, MaxBody: 64 << 10}
+	front := httptest.NewServer(h.Handler(http.HandlerFunc(write(202, nil))))
+	long := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"f","arguments":{"x":"` + strings.Repeat("x", 16<<20) + `"}}}`
+	c := exchangeCase{header: map[string]string{"Content-Encoding": "gzip"}, body: packed("gzip", long),
+		log: []string{"c2s request 1 tools/call f trunc=true", "s2c eof status=202"}}
+	if _, _, err := fetch(t, client(), c.request(front.URL)); err != nil {
+		t.Fatal(err)
+	}
+	front.Close()
+	c.check(t, l)
+	unpacked := strings.NewReader(strings.Repeat(" ", 1<<20))
+	if rest(unpacked, "gzip"); unpacked.Len() < 1<<20-1 {
+		t.Errorf("%d bytes of the rest were unpacked", 1<<20-unpacked.Len())
 	}
 }
