@@ -31,7 +31,16 @@ func (h *HTTP) Proxy(upstream *url.URL, guard Guard) http.Handler {
 		ErrorHandler:  unreachable,
 		ErrorLog:      log.New(io.Discard, "", 0), // a stream that was cut is in the log
 	}
-	return h.Handler(guard.Handler(proxy))
+	return h.Handler(guard.Handler(duplex(proxy)))
+}
+
+// duplex lets next go on reading a request when its response has begun. Some upstreams answer before they have read all of it,
+// and net/http would keep the rest from them.
+func duplex(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.NewResponseController(w).EnableFullDuplex() // fails where it is so anyway: in HTTP/2
+		next.ServeHTTP(w, r)
+	})
 }
 
 // idleConn is how long a connection to the upstream is kept for the next request. Servers close theirs after as little as 5 s,
@@ -64,6 +73,9 @@ func rewrite(r *httputil.ProxyRequest, upstream *url.URL) {
 func unreachable(w http.ResponseWriter, r *http.Request, _ error) {
 	if r.Context().Err() != nil {
 		panic(http.ErrAbortHandler)
+	}
+	if out, ok := w.(*response); ok {
+		out.duplex = false // nobody reads the request now, and the log has to show it
 	}
 	http.Error(w, "mcpdiag proxy: the upstream did not answer", http.StatusBadGateway)
 }

@@ -180,3 +180,48 @@ func TestParseUpstream(t *testing.T) {
 		}
 	}
 }
+
+// TestProxyEarlyAnswer: an upstream that begins to answer before it has read the request gets all of it, and the log has the
+// request first.
+func TestProxyEarlyAnswer(t *testing.T) {
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"f","arguments":{"x":"` + strings.Repeat("x", 8<<20) + `"}}}`
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := http.NewResponseController(w)
+		c.EnableFullDuplex()
+		w.Header().Set("Content-Type", "text/event-stream")
+		c.Flush()
+		n, err := io.Copy(io.Discard, r.Body)
+		fmt.Fprintf(w, "data: "+reply+"\n\n: %d %v\n\n", n, err)
+	}))
+	defer backend.Close()
+	upstream, _ := url.Parse(backend.URL)
+	l := newLogged(t, frame.Server)
+	front := httptest.NewServer((&HTTP{Recorder: l.Recorder}).Proxy(upstream, Guard{}))
+	c := exchangeCase{body: body, log: []string{fmt.Sprintf("c2s request 1 tools/call f bytes=%d", len(body)), "s2c response 1 status=200 bytes=36"}}
+	_, got, err := fetch(t, client(), c.request(front.URL))
+	if want := fmt.Sprintf(": %d <nil>\n\n", len(body)); err != nil || !strings.HasSuffix(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+	front.Close()
+	c.check(t, l)
+}
+
+// TestProxyEarlyRefusal: a refusal is at the client while it still sends.
+func TestProxyEarlyRefusal(t *testing.T) {
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusRequestEntityTooLarge) }))
+	defer backend.Close()
+	upstream, _ := url.Parse(backend.URL)
+	l := newLogged(t, frame.Server)
+	front := httptest.NewServer((&HTTP{Recorder: l.Recorder}).Proxy(upstream, Guard{}))
+	conn, err := net.Dial("tcp", front.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000000\r\n\r\n%s", strings.Repeat(" ", 10_000))
+	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 413 ") {
+		t.Error(line, err)
+	}
+	conn.Close()
+	front.Close()
+}
