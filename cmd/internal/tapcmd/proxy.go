@@ -53,7 +53,7 @@ func NewProxy(e *Env) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&f.upstream, "upstream", "", "the server's `URL`; its path is where / leads, and a request that has it keeps it")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "listen at `ADDR`; port 0 is any that is free")
-	flags.StringSliceVar(&f.hosts, "allow-host", nil, "take requests for this `HOST` too, with a port or for every port; * is all")
+	flags.StringSliceVar(&f.hosts, "allow-host", nil, "take requests for this `HOST` too, with a port or for every port; * is all, but of no more origins")
 	flags.StringSliceVar(&f.origins, "allow-origin", nil, "take requests with this `ORIGIN` too, as scheme://host[:port]; * is all")
 	flags.BoolVar(&f.hash, "hash-sessions", false, "record a hash of each session id instead of the id")
 	flags.BoolVar(&f.measure, "measure", false, "record the size of results and the fingerprints of tools")
