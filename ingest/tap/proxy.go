@@ -90,6 +90,8 @@ func ParseUpstream(s string) (*url.URL, error) {
 		return nil, fmt.Errorf("the upstream %s is not http://HOST… or https://HOST…", u.Redacted())
 	case u.User != nil:
 		return nil, fmt.Errorf("the upstream has a user in its URL: credentials pass in headers, from the client")
+	case u.RawQuery != "":
+		return nil, fmt.Errorf("the upstream has a query in its URL: queries pass, from the client")
 	}
 	return u, nil
 }

@@ -118,6 +118,9 @@ func TestGuard(t *testing.T) {
 		{"localhost", "http://evil.example", Guard{}, 403}, {"localhost", "null", Guard{}, 403}, {"localhost", "file://localhost", Guard{}, 403},
 		{"mcp.example:80", "", Guard{Hosts: []string{"mcp.example"}}, 200}, {"mcp.example:81", "", Guard{Hosts: []string{"mcp.example:80"}}, 403},
 		{"localhost", "https://app.example", Guard{Origins: []string{"https://app.example"}}, 200}, {"x.example", "https://y.example", Guard{Hosts: []string{"*"}, Origins: []string{"*"}}, 200},
+		{"x.example", "", Guard{Hosts: []string{"*"}}, 200}, {"localhost", "https://evil.example", Guard{Hosts: []string{"*"}}, 403}, {"x.example", "http://localhost:5173", Guard{Hosts: []string{"*"}}, 200},
+		{"[2001:db8::1]:80", "", Guard{Hosts: []string{"[2001:db8::1]"}}, 200}, {"[2001:db8::1]:80", "", Guard{Hosts: []string{"2001:db8::1"}}, 200},
+		{"[2001:db8::1]:81", "", Guard{Hosts: []string{"[2001:db8::1]:80"}}, 403},
 	} {
 		r := httptest.NewRequest("POST", "/", nil)
 		r.Host = c.host
@@ -173,7 +176,7 @@ func TestServeProxyEnds(t *testing.T) {
 }
 
 func TestParseUpstream(t *testing.T) {
-	for s, ok := range map[string]bool{"http://h:1/mcp": true, "https://h": true, "h:1": false, "ftp://h": false, "http://": false, "http://u:p@h": false, "://": false} {
+	for s, ok := range map[string]bool{"http://h:1/mcp": true, "https://h": true, "h:1": false, "ftp://h": false, "http://": false, "http://u:p@h": false, "http://h/mcp?key=u:p": false, "://": false} {
 		_, err := ParseUpstream(s)
 		if (err == nil) != ok || err != nil && strings.Contains(err.Error(), "u:p") {
 			t.Errorf("%s: %v", s, err)
