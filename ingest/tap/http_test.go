@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"mcpdiag/ingest/frame"
 )
@@ -414,4 +415,23 @@ func TestPackedBodyCap(t *testing.T) {
 	if rest(unpacked, "gzip"); unpacked.Len() < 1<<20-1 {
 		t.Errorf("%d bytes of the rest were unpacked", 1<<20-unpacked.Len())
 	}
+}
+
+// TestClientTimeout: a client that waits no longer for a response has ended the exchange, not the server.
+func TestClientTimeout(t *testing.T) {
+	release := make(chan struct{})
+	backend := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		<-release
+	}))
+	defer backend.Close()
+	defer close(release)
+	l := newLogged(t, frame.Client)
+	h := &HTTP{Recorder: l.Recorder}
+	c := exchangeCase{body: ask, log: []string{asked, "c2s eof trunc=true"}}
+	impatient := &http.Client{Transport: h.Transport(&http.Transport{}), Timeout: 500 * time.Millisecond}
+	if _, _, err := fetch(t, impatient, c.request(backend.URL)); err == nil {
+		t.Error("the server answered")
+	}
+	c.check(t, l)
 }
