@@ -61,6 +61,7 @@ func rewrite(r *httputil.ProxyRequest, upstream *url.URL) {
 		out.URL.Path, out.URL.RawPath = joined.Path, joined.RawPath
 	}
 	out.Host = r.In.Host
+	out.Trailer = r.In.Trailer // the server fills it in at the end of the body, which the copy would not see
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if v, ok := r.In.Header[name]; ok {
 			out.Header[name] = v

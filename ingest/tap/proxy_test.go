@@ -228,3 +228,21 @@ func TestProxyEarlyRefusal(t *testing.T) {
 	conn.Close()
 	front.Close()
 }
+
+func TestProxyRequestTrailer(t *testing.T) {
+	var sum string
+	backend := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		sum = r.Trailer.Get("X-Sum")
+	}))
+	defer backend.Close()
+	upstream, _ := url.Parse(backend.URL)
+	l := newLogged(t, frame.Server)
+	front := httptest.NewServer((&HTTP{Recorder: l.Recorder}).Proxy(upstream, Guard{}))
+	r, _ := http.NewRequest("POST", front.URL, io.MultiReader(strings.NewReader(ask))) // of no length that is known: chunked
+	r.Trailer = http.Header{"X-Sum": {"7"}}
+	if _, _, err := fetch(t, client(), r); err != nil || sum != "7" {
+		t.Errorf("%q, %v", sum, err)
+	}
+	front.Close()
+}
