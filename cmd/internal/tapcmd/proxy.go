@@ -21,7 +21,7 @@ the copy alone; of a copy at most --max-body is kept.
 
 It listens on a loopback address unless told otherwise, and refuses a Host or Origin that is not of this machine or allowed by a flag, as
 a web page's request by DNS rebinding would have. The Host goes on to the upstream, whose own check still works. Redirects pass to the
-client. Headers, paths and queries are not recorded: credentials travel in them.
+client. Headers, paths and queries are not recorded, and what is sent to other endpoints is not quoted: credentials travel in them.
 
 --measure adds to each answer the size and a token estimate of its result over the canonical JSON, and the fingerprints of the tools in an
 answer to tools/list: enough to meter answers and to watch tools without recording payloads.`
