@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -11,7 +12,7 @@ import (
 // Host has to be a name of this machine or one that is allowed, and so has the Origin, when there is one.
 type Guard struct {
 	Hosts   []string // allowed beside localhost and the loopback addresses: a host, with its port or for every port; "*" is all
-	Origins []string // allowed beside those of the same hosts, as scheme://host[:port]; "*" is all
+	Origins []string // allowed beside those of the hosts that are named, as scheme://host[:port]; "*" is all
 }
 
 // Handler is next behind the guard.
@@ -19,7 +20,7 @@ func (g Guard) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		what := ""
 		switch {
-		case !g.host(r.Host):
+		case !g.host(r.Host) && !slices.Contains(g.Hosts, "*"):
 			what = "Host"
 		case !g.origin(r.Header.Values("Origin")):
 			what = "Origin"
@@ -33,13 +34,15 @@ func (g Guard) Handler(next http.Handler) http.Handler {
 	})
 }
 
+// host reports whether a host is one of this machine or named. Any host is not any origin: a server may not know by what name it is
+// reached, and still no web page has anything to ask of it.
 func (g Guard) host(hostport string) bool {
 	name := hostname(hostport)
 	if loopback(name) {
 		return true
 	}
 	for _, h := range g.Hosts {
-		if h == "*" || strings.EqualFold(h, hostport) || strings.EqualFold(h, name) {
+		if strings.EqualFold(h, hostport) || strings.EqualFold(strings.Trim(h, "[]"), name) {
 			return true
 		}
 	}

@@ -23,7 +23,8 @@ import (
 // requests, and a stream that the server speaks on by itself, end with an `eof`: dir s2c when the server's side ended it, c2s
 // when the client went away, `trunc` when it was cut off within a message or without the end that HTTP gives a body.
 //
-// Headers are never recorded, and neither are paths and queries: credentials travel in them.
+// Headers are never recorded, and neither are paths and queries: credentials travel in them. For the same reason a request's
+// body that does not mean to be JSON-RPC, such as a form for a token endpoint, is an `invalid` record with its size alone.
 type HTTP struct {
 	Recorder     *Recorder
 	Side         frame.Side // whose vantage it is; NoSide is the recorder's

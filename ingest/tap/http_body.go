@@ -6,6 +6,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -53,16 +54,25 @@ func (x *exchange) whole(body *chunks, header http.Header) text {
 	}
 	var t text
 	t.b, _ = io.ReadAll(io.LimitReader(r, int64(x.h.maxBody())))
-	more, _ := io.Copy(io.Discard, r)
+	more := rest(r, encoding)
 	onWire := body.wait()
 	_, lost := body.broken()
-	if t.size, t.cut = int64(len(t.b))+more, more > 0 || lost; lost {
+	if t.size, t.cut = int64(len(t.b))+more, more > 0 || lost; t.cut && encoding == "" {
+		t.size = onWire
+	} else if t.cut {
 		t.size = frame.Unknown
-		if encoding == "" {
-			t.size = onWire
-		}
 	}
 	return t
+}
+
+// rest is how much more there is. What is compressed may become a thousand times as long, and is not followed there: the traffic
+// would wait for it.
+func rest(r io.Reader, encoding string) int64 {
+	if encoding != "" {
+		r = io.LimitReader(r, 1)
+	}
+	n, _ := io.Copy(io.Discard, r)
+	return n
 }
 
 // request records what a request's body says. It has come to its end, or as far as it will.
@@ -72,9 +82,29 @@ func (x *exchange) request(body *chunks, header http.Header) {
 	case len(t.b) == 0 || t.cut:
 		x.unread(frame.C2S, t, body.at(), 0)
 	default:
-		x.messages(frame.C2S, t.b, body.at(), 0)
+		x.asks(t.b, header.Get("Content-Type"), body.at())
 	}
 }
+
+// asks records the messages of a request's body. What is none is not always quoted: beside the MCP endpoint there may be an
+// authorization server's behind the same address, and what is sent there are credentials.
+func (x *exchange) asks(text []byte, contentType string, at time.Time) {
+	quote := isJSON(contentType) && (spoken(text) || !json.Valid(text))
+	x.eachMessage(frame.C2S, text, at, func(e *Event) {
+		if e.Kind == frame.Invalid && !quote {
+			e.Extra().Raw, e.Payload = nil, nil
+		}
+		x.record(e, frame.C2S)
+	})
+}
+
+func isJSON(contentType string) bool {
+	media, _, _ := mime.ParseMediaType(contentType)
+	return media == "application/json" || strings.HasSuffix(media, "+json")
+}
+
+// spoken reports whether a text at least means to be JSON-RPC.
+func spoken(text []byte) bool { return bytes.Contains(text, []byte(`"jsonrpc"`)) }
 
 // unread records a body that the copy does not hold whole. Without any of it, all that can be said is that something is missing.
 func (x *exchange) unread(dir frame.Dir, t text, at time.Time, status int) {
@@ -102,13 +132,19 @@ func (x *exchange) gap(dir frame.Dir) {
 
 // messages records the messages of one body or event: one, or a batch of them, or bytes that are none.
 func (x *exchange) messages(dir frame.Dir, text []byte, at time.Time, status int) {
+	x.eachMessage(dir, text, at, func(e *Event) {
+		x.stamp(e, status)
+		x.record(e, dir)
+	})
+}
+
+func (x *exchange) eachMessage(dir frame.Dir, text []byte, at time.Time, emit func(*Event)) {
 	f := NewFramer(dir, len(text), func(e *Event) {
 		if e.Kind == frame.Error && e.ID == nil && !e.Trunc {
 			e.ID = frame.ID("null") // the format's word for an error that names no request
 		}
-		x.stamp(e, status)
 		x.follow(e, dir)
-		x.record(e, dir)
+		emit(e)
 	})
 	f.Message(text, int64(len(text)), at)
 }
@@ -127,14 +163,18 @@ type head struct {
 	at     time.Time
 }
 
+// events reports whether the body is a stream of events.
+func (h *head) events() bool {
+	media, _, _ := mime.ParseMediaType(h.header.Get("Content-Type"))
+	return media == "text/event-stream" && h.status < 300
+}
+
 // response records what a response says, until its body ends. ended tells how, once it has.
 func (x *exchange) response(h head, body *chunks, ended func() ending) {
 	x.newSession(h)
-	media, _, _ := mime.ParseMediaType(h.header.Get("Content-Type"))
-	switch {
-	case media == "text/event-stream" && h.status < 300:
+	if h.events() {
 		x.events(h, body)
-	default:
+	} else {
 		x.document(h, body)
 	}
 	x.end(h, body, ended())
@@ -199,15 +239,15 @@ func (x *exchange) document(h head, body *chunks) {
 func isMessage(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	if len(text) > 0 && text[0] == '[' {
-		return true
+		return spoken(text) // a list of something else is not quoted
 	}
 	var f frame.Frame
 	return frame.DecodeMessage(text, &f) == frame.NoReason
 }
 
-// refusal records that the transport said no to a request, with nothing but a status.
+// refusal records that the transport did not take a request, with nothing but a status: an error's, or that of a redirect.
 func (x *exchange) refusal(h head) {
-	if h.status < 400 || x.asked == 0 {
+	if h.status < 300 || x.asked == 0 {
 		return
 	}
 	e := Event{Time: h.at}
@@ -226,7 +266,7 @@ type ending struct {
 
 // end records the end of a stream that owed an answer, or that nobody had asked anything on.
 func (x *exchange) end(h head, body *chunks, how ending) {
-	stream := x.verb == http.MethodGet && h.status < 300
+	stream := x.verb == http.MethodGet && h.events()
 	owed := len(x.open) > 0 && h.status < 300
 	switch {
 	case x.verb == http.MethodDelete && h.status < 300:

@@ -53,16 +53,16 @@ type copied struct {
 	length int64 // that the request declares; -1 when it does not
 	seen   atomic.Int64
 	once   sync.Once
-	done   atomic.Bool // it is recorded
+	done   chan struct{} // closed when it is recorded
 	finish func()
 }
 
 func newCopied(x *exchange, limit int, header http.Header, length int64) *copied {
-	c := &copied{chunks: newChunks(limit), length: length}
+	c := &copied{chunks: newChunks(limit), length: length, done: make(chan struct{})}
 	c.finish = func() {
 		c.chunks.end()
 		x.request(c.chunks, header)
-		c.done.Store(true)
+		close(c.done)
 	}
 	return c
 }
@@ -113,6 +113,7 @@ type response struct {
 	copy   *chunks
 	unread io.Reader // the request's body
 	waits  bool      // the client waits for 100 Continue before it sends it
+	duplex bool      // the handler may read the body after it has begun to answer
 	began  bool
 	read   chan struct{} // closed when the response is recorded
 	how    ending
@@ -132,18 +133,28 @@ func (w *response) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// begin starts to record the response. The request comes first, read or not: its handler has answered it.
+// EnableFullDuplex is what http.ResponseController calls for a handler that reads and answers at the same time.
+func (w *response) EnableFullDuplex() error {
+	w.duplex = true
+	return http.NewResponseController(w.ResponseWriter).EnableFullDuplex()
+}
+
+// begin starts to record the response. The request comes first, read or not: its handler has answered it. Only a handler
+// in full duplex may be reading it still, and its response is recorded when it has been read.
 func (w *response) begin(status int) {
 	if w.began {
 		return
 	}
 	w.began = true
-	w.readRest()
-	w.in.end()
+	if !w.duplex {
+		w.readRest()
+		w.in.end()
+	}
 	h := head{status, w.Header().Clone(), time.Now()}
 	w.read = make(chan struct{})
 	w.x.h.reading.Go(func() {
 		defer close(w.read)
+		<-w.in.done
 		w.x.response(h, w.copy, func() ending { return w.how })
 	})
 }
@@ -152,9 +163,14 @@ func (w *response) begin(status int) {
 const mostRest = 256 << 10
 
 // readRest reads what a handler that refuses a request has left of it, so that the log shows what was refused. The server
-// would do it now in any case (RFC 9112, 9.3), unless the client waits to be told to go on.
+// would do it now in any case (RFC 9112, 9.3), unless the client waits to be told to go on, or it is more than that.
 func (w *response) readRest() {
-	if w.unread != nil && !w.in.done.Load() && !w.waits {
+	if w.unread == nil || w.waits || w.in.length-w.in.seen.Load() >= mostRest {
+		return
+	}
+	select {
+	case <-w.in.done:
+	default:
 		io.CopyN(io.Discard, w.unread, mostRest)
 	}
 }

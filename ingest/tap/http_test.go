@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"mcpdiag/ingest/frame"
 )
@@ -167,6 +168,8 @@ func exchangeCases() []exchangeCase {
 		{name: "an error with its id, in HTTP 400", body: ask, serve: write(400, js, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"no"},"id":1}`), log: []string{asked, "s2c error 1 status=400 bytes=63"}},
 		{name: "refused with a page", body: ask, serve: write(504, media("text/html"), "<html>"), log: []string{asked, "s2c invalid status=504 bytes=6"}},
 		{name: "refused with nothing", body: ask, serve: write(502, nil), log: []string{asked, "s2c error null status=502 bytes=0"}},
+		{name: "a redirect", body: ask, serve: write(307, map[string]string{"Location": "http://elsewhere.test/top-secret"}), log: []string{asked, "s2c error null status=307 bytes=0"}},
+		{name: "a GET that is no stream", verb: "GET", serve: write(200, js, `{"issuer":"http://elsewhere.test"}`)},
 		{name: "no GET stream", verb: "GET", serve: write(405, nil)},
 		{name: "GET stream", verb: "GET", header: map[string]string{"Mcp-Session-Id": "s1", "Last-Event-ID": "7"}, serve: write(200, sse, "data: "+tick+"\n\n"),
 			log: []string{"s2c notification notifications/progress session=s1 status=200 bytes=93", "s2c eof session=s1 status=200"}},
@@ -177,6 +180,10 @@ func exchangeCases() []exchangeCase {
 			write(200, sse, "data: "+tick+"\n\n", "data: {\"jso")(w, r)
 			panic(http.ErrAbortHandler)
 		}, log: []string{asked, "s2c notification notifications/progress status=200 bytes=93", "s2c eof status=200 trunc=true"}},
+		{name: "a form for another endpoint", header: media("application/x-www-form-urlencoded"), body: "client_secret=top-secret", serve: write(200, js, `{"access_token":"top-secret"}`),
+			log: []string{"c2s invalid bytes=24"}},
+		{name: "JSON for another endpoint", header: media("application/json"), body: `{"client_secret":"top-secret"}`, serve: write(200, js, `[{"access_token":"top-secret"}]`),
+			log: []string{"c2s invalid bytes=30"}},
 		{name: "nothing that is a message", body: "hello", serve: write(200, js, "{}"), log: []string{"c2s invalid bytes=5"}},
 	}
 }
@@ -389,4 +396,42 @@ func TestLongAnswerEndsAtOnce(t *testing.T) {
 	if got := l.lines(); len(got) != 2 {
 		t.Errorf("%q", got)
 	}
+}
+
+// TestPackedBodyCap: of a body that unpacks to far more than the cap, the copy is unpacked as far as the cap.
+func TestPackedBodyCap(t *testing.T) {
+	l := newLogged(t, frame.Server)
+	h := &HTTP{Recorder: l.Recorder, MaxBody: 64 << 10}
+	front := httptest.NewServer(h.Handler(http.HandlerFunc(write(202, nil))))
+	long := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"f","arguments":{"x":"` + strings.Repeat("x", 16<<20) + `"}}}`
+	c := exchangeCase{header: map[string]string{"Content-Encoding": "gzip"}, body: packed("gzip", long),
+		log: []string{"c2s request 1 tools/call f trunc=true", "s2c eof status=202"}}
+	if _, _, err := fetch(t, client(), c.request(front.URL)); err != nil {
+		t.Fatal(err)
+	}
+	front.Close()
+	c.check(t, l)
+	unpacked := strings.NewReader(strings.Repeat(" ", 1<<20))
+	if rest(unpacked, "gzip"); unpacked.Len() < 1<<20-1 {
+		t.Errorf("%d bytes of the rest were unpacked", 1<<20-unpacked.Len())
+	}
+}
+
+// TestClientTimeout: a client that waits no longer for a response has ended the exchange, not the server.
+func TestClientTimeout(t *testing.T) {
+	release := make(chan struct{})
+	backend := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		<-release
+	}))
+	defer backend.Close()
+	defer close(release)
+	l := newLogged(t, frame.Client)
+	h := &HTTP{Recorder: l.Recorder}
+	c := exchangeCase{body: ask, log: []string{asked, "c2s eof trunc=true"}}
+	impatient := &http.Client{Transport: h.Transport(&http.Transport{}), Timeout: 500 * time.Millisecond}
+	if _, _, err := fetch(t, impatient, c.request(backend.URL)); err == nil {
+		t.Error("the server answered")
+	}
+	c.check(t, l)
 }

@@ -37,7 +37,7 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := t.next.RoundTrip(sent)
 	in.end()
 	if err != nil {
-		x.none(ending{at: time.Now(), client: errors.Is(err, context.Canceled), cut: true})
+		x.none(ending{at: time.Now(), client: gaveUp(r.Context(), err), cut: true})
 		return nil, err
 	}
 	head := head{response.StatusCode, response.Header.Clone(), time.Now()}
@@ -48,6 +48,13 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	t.h.reading.Go(func() { x.response(head, out.copy, func() ending { return <-out.how }) })
 	response.Body = out.body()
 	return response, nil
+}
+
+// gaveUp reports whether it was the client that ended an exchange with an error, also by a deadline of its own. http.Client's Timeout
+// cancels what it sent, and its context may not have noticed yet.
+func gaveUp(ctx context.Context, err error) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || errors.Is(err, context.Canceled) || ok && !time.Now().Before(deadline)
 }
 
 // tap copies the body as the transport reads it. Should it have to send it again it asks r for it, and that copy is not
@@ -86,7 +93,7 @@ func (b *readTap) Read(p []byte) (int, error) {
 		b.copy.put(p[:n], time.Now())
 	}
 	if err != nil {
-		b.end(ending{at: time.Now(), client: b.ctx.Err() != nil, cut: err != io.EOF})
+		b.end(ending{at: time.Now(), client: err != io.EOF && gaveUp(b.ctx, err), cut: err != io.EOF})
 	}
 	return n, err
 }

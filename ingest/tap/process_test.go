@@ -209,6 +209,24 @@ func TestSignal(t *testing.T) {
 }
 
 // TestDeathBySignal: a server that a signal ends has the status that a shell would give it.
+// TestIgnoredSignal: what nohup has made the tee ignore ends neither it nor the server.
+func TestIgnoredSignal(t *testing.T) {
+	c := tee(t, "echo", "")
+	c.Path, c.Args = "/bin/sh", []string{"sh", "-c", `trap "" HUP; exec "$0"`, os.Args[0]}
+	in, out := pipes(t, c)
+	for range 2 {
+		fmt.Fprintln(in, "there")
+		if back, err := out.ReadString('\n'); back != "there\n" {
+			t.Fatal(back, err)
+		}
+		c.Process.Signal(syscall.SIGHUP)
+	}
+	in.Close()
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestDeathBySignal(t *testing.T) {
 	c := tee(t, "stay", "")
 	_, out := pipes(t, c)

@@ -4,6 +4,7 @@ package tap
 
 import (
 	"os"
+	"os/signal"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -35,6 +36,16 @@ func inForeground() bool {
 	defer tty.Close()
 	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
+}
+
+// heeded are the signals to be caught. One that is ignored stays so, for the server too, which inherits that: nohup means it.
+func heeded() (heed []os.Signal) {
+	for _, s := range caught {
+		if s == syscall.SIGPIPE || !signal.Ignored(s) {
+			heed = append(heed, s)
+		}
+	}
+	return heed
 }
 
 // exitStatus is what a shell would say of a process that has ended.

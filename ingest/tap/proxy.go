@@ -31,7 +31,16 @@ func (h *HTTP) Proxy(upstream *url.URL, guard Guard) http.Handler {
 		ErrorHandler:  unreachable,
 		ErrorLog:      log.New(io.Discard, "", 0), // a stream that was cut is in the log
 	}
-	return h.Handler(guard.Handler(proxy))
+	return h.Handler(guard.Handler(duplex(proxy)))
+}
+
+// duplex lets next go on reading a request when its response has begun. Some upstreams answer before they have read all of it,
+// and net/http would keep the rest from them.
+func duplex(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.NewResponseController(w).EnableFullDuplex() // fails where it is so anyway: in HTTP/2
+		next.ServeHTTP(w, r)
+	})
 }
 
 // idleConn is how long a connection to the upstream is kept for the next request. Servers close theirs after as little as 5 s,
@@ -52,6 +61,7 @@ func rewrite(r *httputil.ProxyRequest, upstream *url.URL) {
 		out.URL.Path, out.URL.RawPath = joined.Path, joined.RawPath
 	}
 	out.Host = r.In.Host
+	out.Trailer = r.In.Trailer // the server fills it in at the end of the body, which the copy would not see
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if v, ok := r.In.Header[name]; ok {
 			out.Header[name] = v
@@ -64,6 +74,9 @@ func rewrite(r *httputil.ProxyRequest, upstream *url.URL) {
 func unreachable(w http.ResponseWriter, r *http.Request, _ error) {
 	if r.Context().Err() != nil {
 		panic(http.ErrAbortHandler)
+	}
+	if out, ok := w.(*response); ok {
+		out.duplex = false // nobody reads the request now, and the log has to show it
 	}
 	http.Error(w, "mcpdiag proxy: the upstream did not answer", http.StatusBadGateway)
 }
@@ -78,6 +91,8 @@ func ParseUpstream(s string) (*url.URL, error) {
 		return nil, fmt.Errorf("the upstream %s is not http://HOST… or https://HOST…", u.Redacted())
 	case u.User != nil:
 		return nil, fmt.Errorf("the upstream has a user in its URL: credentials pass in headers, from the client")
+	case u.RawQuery != "":
+		return nil, fmt.Errorf("the upstream has a query in its URL: queries pass, from the client")
 	}
 	return u, nil
 }

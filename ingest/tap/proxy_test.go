@@ -118,6 +118,9 @@ func TestGuard(t *testing.T) {
 		{"localhost", "http://evil.example", Guard{}, 403}, {"localhost", "null", Guard{}, 403}, {"localhost", "file://localhost", Guard{}, 403},
 		{"mcp.example:80", "", Guard{Hosts: []string{"mcp.example"}}, 200}, {"mcp.example:81", "", Guard{Hosts: []string{"mcp.example:80"}}, 403},
 		{"localhost", "https://app.example", Guard{Origins: []string{"https://app.example"}}, 200}, {"x.example", "https://y.example", Guard{Hosts: []string{"*"}, Origins: []string{"*"}}, 200},
+		{"x.example", "", Guard{Hosts: []string{"*"}}, 200}, {"localhost", "https://evil.example", Guard{Hosts: []string{"*"}}, 403}, {"x.example", "http://localhost:5173", Guard{Hosts: []string{"*"}}, 200},
+		{"[2001:db8::1]:80", "", Guard{Hosts: []string{"[2001:db8::1]"}}, 200}, {"[2001:db8::1]:80", "", Guard{Hosts: []string{"2001:db8::1"}}, 200},
+		{"[2001:db8::1]:81", "", Guard{Hosts: []string{"[2001:db8::1]:80"}}, 403},
 	} {
 		r := httptest.NewRequest("POST", "/", nil)
 		r.Host = c.host
@@ -173,10 +176,73 @@ func TestServeProxyEnds(t *testing.T) {
 }
 
 func TestParseUpstream(t *testing.T) {
-	for s, ok := range map[string]bool{"http://h:1/mcp": true, "https://h": true, "h:1": false, "ftp://h": false, "http://": false, "http://u:p@h": false, "://": false} {
+	for s, ok := range map[string]bool{"http://h:1/mcp": true, "https://h": true, "h:1": false, "ftp://h": false, "http://": false, "http://u:p@h": false, "http://h/mcp?key=u:p": false, "://": false} {
 		_, err := ParseUpstream(s)
 		if (err == nil) != ok || err != nil && strings.Contains(err.Error(), "u:p") {
 			t.Errorf("%s: %v", s, err)
 		}
 	}
+}
+
+// TestProxyEarlyAnswer: an upstream that begins to answer before it has read the request gets all of it, and the log has the
+// request first.
+func TestProxyEarlyAnswer(t *testing.T) {
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"f","arguments":{"x":"` + strings.Repeat("x", 8<<20) + `"}}}`
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := http.NewResponseController(w)
+		c.EnableFullDuplex()
+		w.Header().Set("Content-Type", "text/event-stream")
+		c.Flush()
+		n, err := io.Copy(io.Discard, r.Body)
+		fmt.Fprintf(w, "data: "+reply+"\n\n: %d %v\n\n", n, err)
+	}))
+	defer backend.Close()
+	upstream, _ := url.Parse(backend.URL)
+	l := newLogged(t, frame.Server)
+	front := httptest.NewServer((&HTTP{Recorder: l.Recorder}).Proxy(upstream, Guard{}))
+	c := exchangeCase{body: body, log: []string{fmt.Sprintf("c2s request 1 tools/call f bytes=%d", len(body)), "s2c response 1 status=200 bytes=36"}}
+	_, got, err := fetch(t, client(), c.request(front.URL))
+	if want := fmt.Sprintf(": %d <nil>\n\n", len(body)); err != nil || !strings.HasSuffix(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+	front.Close()
+	c.check(t, l)
+}
+
+// TestProxyEarlyRefusal: a refusal is at the client while it still sends.
+func TestProxyEarlyRefusal(t *testing.T) {
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusRequestEntityTooLarge) }))
+	defer backend.Close()
+	upstream, _ := url.Parse(backend.URL)
+	l := newLogged(t, frame.Server)
+	front := httptest.NewServer((&HTTP{Recorder: l.Recorder}).Proxy(upstream, Guard{}))
+	conn, err := net.Dial("tcp", front.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000000\r\n\r\n%s", strings.Repeat(" ", 10_000))
+	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 413 ") {
+		t.Error(line, err)
+	}
+	conn.Close()
+	front.Close()
+}
+
+func TestProxyRequestTrailer(t *testing.T) {
+	var sum string
+	backend := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		sum = r.Trailer.Get("X-Sum")
+	}))
+	defer backend.Close()
+	upstream, _ := url.Parse(backend.URL)
+	l := newLogged(t, frame.Server)
+	front := httptest.NewServer((&HTTP{Recorder: l.Recorder}).Proxy(upstream, Guard{}))
+	r, _ := http.NewRequest("POST", front.URL, io.MultiReader(strings.NewReader(ask))) // of no length that is known: chunked
+	r.Trailer = http.Header{"X-Sum": {"7"}}
+	if _, _, err := fetch(t, client(), r); err != nil || sum != "7" {
+		t.Errorf("%q, %v", sum, err)
+	}
+	front.Close()
 }

@@ -34,7 +34,7 @@ const (
 // status: 128 and the signal's number when a signal ended it. An error says that the server could not be started.
 func (t *Tee) Run() (status int, err error) {
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, caught...)
+	signal.Notify(signals, heeded()...)
 	defer signal.Stop(signals)
 	child, err := t.start()
 	if err != nil {

@@ -21,7 +21,7 @@ the copy alone; of a copy at most --max-body is kept.
 
 It listens on a loopback address unless told otherwise, and refuses a Host or Origin that is not of this machine or allowed by a flag, as
 a web page's request by DNS rebinding would have. The Host goes on to the upstream, whose own check still works. Redirects pass to the
-client. Headers, paths and queries are not recorded: credentials travel in them.
+client. Headers, paths and queries are not recorded, and what is sent to other endpoints is not quoted: credentials travel in them.
 
 --measure adds to each answer the size and a token estimate of its result over the canonical JSON, and the fingerprints of the tools in an
 answer to tools/list: enough to meter answers and to watch tools without recording payloads.`
@@ -53,7 +53,7 @@ func NewProxy(e *Env) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&f.upstream, "upstream", "", "the server's `URL`; its path is where / leads, and a request that has it keeps it")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "listen at `ADDR`; port 0 is any that is free")
-	flags.StringSliceVar(&f.hosts, "allow-host", nil, "take requests for this `HOST` too, with a port or for every port; * is all")
+	flags.StringSliceVar(&f.hosts, "allow-host", nil, "take requests for this `HOST` too, with a port or for every port; * is all, but of no more origins")
 	flags.StringSliceVar(&f.origins, "allow-origin", nil, "take requests with this `ORIGIN` too, as scheme://host[:port]; * is all")
 	flags.BoolVar(&f.hash, "hash-sessions", false, "record a hash of each session id instead of the id")
 	flags.BoolVar(&f.measure, "measure", false, "record the size of results and the fingerprints of tools")
