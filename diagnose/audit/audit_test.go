@@ -271,3 +271,27 @@ func FuzzAdd(f *testing.F) {
 		}
 	})
 }
+
+// Of several culprits in one object the same is named at each run.
+func TestSameCulprit(t *testing.T) {
+	var first string
+	for range 32 {
+		r := runTranscript(t, `> {$J,"id":1,"method":"tools/call","params":{"name":"t","_meta":{"$P/protocolVersion":"2026-07-28","$P/clientCapabilities":{},"a b":1,"c d":2,"-e":3,"f!":4}}}
+< {$J,"id":1,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"sampling/createMessage"},"b":{"method":"roots/list"},"c":{"method":"x"},"d":4}}}
+> {$J,"id":2,"method":"subscriptions/listen","params":{$META,"notifications":{"toolsListChanged":1,"promptsListChanged":1,"taskIds":1}}}
+`)
+		var got []string
+		for _, tally := range r.Tallies {
+			for _, v := range tally.Violations {
+				got = append(got, v.Rule.ID+": "+v.Detail)
+			}
+		}
+		all := strings.Join(got, "\n")
+		if first == "" {
+			first = all
+		}
+		if all != first {
+			t.Fatalf("once\n%s\nthen\n%s", first, all)
+		}
+	}
+}

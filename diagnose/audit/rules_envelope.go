@@ -274,7 +274,7 @@ func (m *message) anyMeta() object {
 }
 
 func checkMetaKeys(m *message) Verdict {
-	for key := range m.anyMeta() {
+	for key := range m.anyMeta().inOrder() {
 		if !metaKey(key) {
 			return breaks("the member %q of _meta is misnamed", key)
 		}
