@@ -72,9 +72,11 @@ func (d *Dialect) WithBodies() *Dialect {
 
 // bodyTexts find the text of a line's frame, by dialect. The others' lines are searched for whole messages.
 var bodyTexts = map[string]func(line []byte) (text []byte, cut bool){
-	"native":  nativeText,
-	"jsonl":   jsonlText,
-	"tee-mcp": teeText,
+	"native":   nativeText,
+	"jsonl":    jsonlText,
+	"mcptap":   jsonlText,
+	"mcpsnoop": jsonlText,
+	"tee-mcp":  teeText,
 }
 
 func anyTexts([]byte) ([]byte, bool) { return nil, false }
@@ -177,6 +179,8 @@ func (r *bodyReader) line(raw, line []byte, b *Batch) {
 		b.add(r.one.Frames[0], Body{Tools: frame.Member(line, "tools"), ResultBytes: frame.Member(line, "result_bytes"), ResultTokens: frame.Member(line, "result_tokens")})
 	} else if text != nil && onlyMessage(r.one.Frames) {
 		expand(&r.one.Frames[0], Body{Text: text, Cut: cut}, b)
+	} else if n, array := arrayLen(text); array && n == len(r.one.Frames) {
+		r.batch(text, b)
 	} else {
 		r.found(line, b)
 	}
@@ -184,6 +188,15 @@ func (r *bodyReader) line(raw, line []byte, b *Batch) {
 		bad.Line = b.Lines
 		b.Bad = append(b.Bad, bad)
 	}
+}
+
+// batch pairs the frames of a line with the elements of the array that they were read from.
+func (r *bodyReader) batch(text []byte, b *Batch) {
+	k := 0
+	frame.Elements(text, func(e []byte) {
+		b.add(r.one.Frames[k], Body{Text: e, Batch: true, Part: k + 1, Parts: len(r.one.Frames)})
+		k++
+	})
 }
 
 // onlyMessage reports whether there is one frame, and a text of its line can be its own.

@@ -3,6 +3,7 @@ package dialect
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -69,6 +70,10 @@ func TestBodies(t *testing.T) {
 		{"tee", `1.000000 c->s 41B b'` + ping + `\n'` + "\n", []string{"1 c2s request " + ping}},
 		{"records", `{"side":"client","ev":"frame","dir":"c2s","kind":"req","id":1,"n":400,"msg":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"par"}` + "\n",
 			[]string{`1 c2s request {"jsonrpc":"2.0","id":1,"method":"ping","par cut`}},
+		{"a record's array", `{"ev":"frame","dir":"c2s","msg":[` + ping + "," + ping + "]}\n" + `{"ev":"frame","dir":"c2s","msg":` + strconv.Quote("["+ping+"]") + "}\n",
+			[]string{"1 c2s request " + ping + " 1/2 batch=true", "1 c2s request " + ping + " 2/2 batch=true", "2 c2s request " + ping + " 1/1 batch=true"}},
+		{"a tap's text, array, and message that is none", `{"dir":"c2s","data":` + strconv.Quote(ping) + "}\n" + `{"dir":"c2s","data":[` + ping + "]}\n" + `{"dir":"c2s","data":{"id":3,"method":"x"}}` + "\n",
+			[]string{"1 c2s request " + ping, "2 c2s request " + ping + " 1/1 batch=true", `3 c2s request {"id":3,"method":"x"}`}},
 		{"chunks of a pipe", chunk("c2s", 1, 0, ping[:9]) + chunk("c2s", 1, 9, ping[9:]+"\nWarning: x\n"+ping+ping+"\n["+ping+"]\n[]\n"),
 			[]string{"2 c2s request " + ping, "2 c2s invalid Warning: x", "2 c2s request " + ping + " 1/2 batch=false", "2 c2s request " + ping + " 2/2 batch=false",
 				"2 c2s request " + ping + " 1/1 batch=true", "2 c2s invalid []"}},
