@@ -7,6 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
+	"mcpdiag/diagnose/inventory"
 	"mcpdiag/report"
 	"mcpdiag/samples/logtest"
 )
@@ -39,6 +42,31 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 			if n := utf8.RuneCountInString(line); n > width && len(strings.Fields(line)) > 1 && !strings.Contains(line, "very_long") {
 				t.Errorf("%d columns of %d: %s", n, width, line)
 			}
+		}
+	}
+}
+
+// TestToolsFit: a long name, a hostile one and one in wide characters leave the tables as wide as the terminal, and what drifted
+// shows no character of a name raw or lost.
+func TestToolsFit(t *testing.T) {
+	names := []string{strings.Repeat("tool_", 40), strings.Repeat("\u65e5\u672c\u8a9e", 20), "new\nline", "\x1b[31mred"}
+	server := &inventory.Server{Name: "s", Log: "a.log", Uses: map[string]*inventory.Use{}}
+	for _, name := range names {
+		server.Uses[name] = &inventory.Use{Calls: 1}
+	}
+	tools := &report.Tools{Servers: []*inventory.Server{server}, Drifts: []inventory.Drift{{Server: "s", Tool: "new\nline", Change: inventory.Added, Between: "a.log:1 and a.log:2"}}}
+	for _, width := range []int{80, 100, 110, 200} {
+		var b bytes.Buffer
+		if err := report.ToolsText(&b, tools, report.Style{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := twwidth.Width(strings.TrimRight(line, "\n")); n > width {
+				t.Errorf("%d columns of %d: %s", n, width, line)
+			}
+		}
+		if !strings.Contains(b.String(), `s: new\nline added`) || strings.ContainsAny(b.String(), "\x1b\ufffd") {
+			t.Errorf("names are lost:\n%s", b.String())
 		}
 	}
 }
