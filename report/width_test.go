@@ -9,6 +9,7 @@ import (
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 
+	"mcpdiag/diagnose/audit"
 	"mcpdiag/diagnose/inventory"
 	"mcpdiag/report"
 	"mcpdiag/samples/logtest"
@@ -67,6 +68,25 @@ func TestToolsFit(t *testing.T) {
 		}
 		if !strings.Contains(b.String(), `s: new\nline added`) || strings.ContainsAny(b.String(), "\x1b\ufffd") {
 			t.Errorf("names are lost:\n%s", b.String())
+		}
+	}
+}
+
+// TestRulesFit: a narrow terminal shows each rule whole.
+func TestRulesFit(t *testing.T) {
+	var b bytes.Buffer
+	if err := report.AuditRules(&b, report.Style{Width: 80}); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	words := strings.Join(strings.Fields(b.String()), " ")
+	for _, r := range audit.Rules() {
+		if !strings.Contains(words, r.ID+" "+r.Weight.String()+", ") || !strings.Contains(words, r.Text+" ("+r.Spec+")") {
+			t.Errorf("%s is not shown whole", r.ID)
 		}
 	}
 }
