@@ -15,6 +15,7 @@ type Body struct {
 	Part  int    // it is the Part-th, from 1, of Parts messages of one array or one line; 0 when alone
 	Parts int
 	HTTP  *HTTP // what carried it; nil when the log does not tell
+	Guess bool  // of a request: either side may send its method, and nothing tells which one did
 
 	// What a native record says of a message instead of its text; nil when it does not.
 	Tools                     []byte // of an answer to tools/list: an object, tool to fingerprint
@@ -212,6 +213,7 @@ func (r *bodyReader) found(line []byte, b *Batch) {
 		var g frame.Frame
 		body.Text = text
 		if frame.DecodeMessage(text, &g) == frame.NoReason && len(frames) > 0 {
+			body.Guess = r.wire && g.Kind == frame.Request && methodDirections[string(g.Method)] == frame.NoDir && spokenDirection(before(line)) == frame.NoDir
 			b.add(frames[0], body)
 			frames = frames[1:]
 			return
@@ -230,6 +232,15 @@ func (r *bodyReader) found(line []byte, b *Batch) {
 	for k := range frames {
 		b.add(frames[k], Body{})
 	}
+}
+
+// before is what stands on a line in front of its first message.
+func before(line []byte) []byte {
+	o := newObjects(line)
+	if o.next() == nil {
+		return line
+	}
+	return line[:o.first]
 }
 
 // elements calls add with each message on a line: of an array its elements, else the objects that name "jsonrpc". whole adds

@@ -34,6 +34,9 @@ func bodiesOf(t *testing.T, log string) []string {
 		if body.Cut {
 			head += " cut"
 		}
+		if body.Guess {
+			head += " guess"
+		}
 		out = append(out, fmt.Sprintf("%d %s %s %s%s", f.Line, f.Dir, f.Kind, body.Text, head))
 	}
 	for _, bad := range b.Bad {
@@ -64,9 +67,11 @@ func TestBodies(t *testing.T) {
 		{"wire", "from client: " + ping + "\nnoise\n" + `{"jsonrpc":"2.0","id":1,"result":{}}` + "\n",
 			[]string{"1 c2s request " + ping, `3 s2c response {"jsonrpc":"2.0","id":1,"result":{}}`, "2 bad no JSON-RPC object on the line"}},
 		{"wire, a batch", ping + "\n[" + ping + `, {"jsonrpc":"2.0","method":"notifications/initialized"}]` + "\n",
-			[]string{"1 c2s request " + ping, "2 c2s request " + ping + " 1/2 batch=true", `2 c2s notification {"jsonrpc":"2.0","method":"notifications/initialized"} 2/2 batch=true`}},
+			[]string{"1 c2s request " + ping + " guess", "2 c2s request " + ping + " 1/2 batch=true guess", `2 c2s notification {"jsonrpc":"2.0","method":"notifications/initialized"} 2/2 batch=true`}},
+		{"wire, whose ping", ping + "\nfrom client: " + ping + "\n" + strings.Replace(ping, "ping", "tools/list", 1) + "\n",
+			[]string{"1 c2s request " + ping + " guess", "2 c2s request " + ping, "3 c2s request " + strings.Replace(ping, "ping", "tools/list", 1)}},
 		{"wire, no message", ping + "\n" + `c2s {"jsonrpc":"2.0","id":null,"method":"ping"}` + "\n" + `{"id":3,"method":"x"}` + "\n",
-			[]string{"1 c2s request " + ping, `2 c2s invalid {"jsonrpc":"2.0","id":null,"method":"ping"}`, `3  invalid {"id":3,"method":"x"}`}},
+			[]string{"1 c2s request " + ping + " guess", `2 c2s invalid {"jsonrpc":"2.0","id":null,"method":"ping"}`, `3  invalid {"id":3,"method":"x"}`}},
 		{"tee", `1.000000 c->s 41B b'` + ping + `\n'` + "\n", []string{"1 c2s request " + ping}},
 		{"records", `{"side":"client","ev":"frame","dir":"c2s","kind":"req","id":1,"n":400,"msg":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"par"}` + "\n",
 			[]string{`1 c2s request {"jsonrpc":"2.0","id":1,"method":"ping","par cut`}},
