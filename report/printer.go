@@ -117,13 +117,22 @@ func (p *printer) visible(s string) int {
 // the locale, so that a report is the same everywhere.
 func columnsOf(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{}) }
 
+const (
+	leastRoom  = 20 // columns that a text needs beside its label
+	underLabel = "        "
+)
+
 // hang prints text behind a label, wrapped, its further lines hanging under the first.
 func (p *printer) hang(label, text string) {
 	if p.short != nil {
 		text = p.short.Replace(text)
 	}
 	indent := strings.Repeat(" ", p.visible(label))
-	room := max(p.style.Width-len(indent), 20)
+	if p.style.Width-len(indent) < leastRoom { // a long path: what is said of it goes under it
+		p.line(p.clean(label))
+		label, indent = underLabel, underLabel
+	}
+	room := p.style.Width - len(indent)
 	row := label
 	used := 0
 	for _, word := range strings.Fields(strings.Map(spaces, text)) {

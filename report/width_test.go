@@ -47,6 +47,26 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 	}
 }
 
+// TestLongPaths: what is said of a log whose path fills the line goes under the path, and not past the line's end.
+func TestLongPaths(t *testing.T) {
+	d := logtest.Pair(t, "0 > req 1\n5 < res 1", "1 > req 1\n4 < res 1")
+	for _, l := range d.Logs {
+		l.Path = strings.Repeat("/a_folder", 6) + "/" + l.Path
+	}
+	var b bytes.Buffer
+	if err := report.Text(&b, d, report.Style{Width: 80}); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if !strings.Contains(b.String(), "client.log\n        native, ") {
+		t.Errorf("got\n%s", b.String())
+	}
+}
+
 // TestToolsFit: a long name, a hostile one and one in wide characters leave the tables as wide as the terminal, and what drifted
 // shows no character of a name raw or lost.
 func TestToolsFit(t *testing.T) {
