@@ -180,12 +180,33 @@ func AuditRules(w io.Writer, s Style) error {
 	p := newPrinter(w, s)
 	var rows [][]string
 	for _, r := range audit.Rules() {
+		if p.fit && s.Width < rulesWide {
+			p.rule(&r)
+		}
 		rows = append(rows, []string{r.ID, r.Weight.String(), versions(&r), r.Needs.String(), r.Spec, r.Text})
 	}
-	p.table([]string{"rule", "weight", "versions", "needs", "spec", "what to do"}, rows)
-	p.line("")
+	if !p.fit || s.Width >= rulesWide {
+		p.table([]string{"rule", "weight", "versions", "needs", "spec", "what to do"}, rows)
+		p.line("")
+	}
 	p.hang("", diagnose.Thousands(int64(len(rows)))+" rules. A rule without needs is judged by the metadata of a record. Error is the spec's MUST, warning its SHOULD, info all else.")
 	return p.err
+}
+
+const rulesWide = 260 // columns; the table of rules says nothing when it is cut to fewer
+
+// rule writes a rule where a row of the table would not fit.
+func (p *printer) rule(r *audit.Rule) {
+	about := r.Weight.String() + ", " + versions(r)
+	if versions(r) == "all" {
+		about += " versions"
+	}
+	if needs := r.Needs.String(); needs != "" {
+		about += ", needs " + needs
+	}
+	p.hang(p.paint(bold, r.ID)+"  ", about)
+	p.hang("    ", r.Text+" ("+r.Spec+")")
+	p.line("")
 }
 
 func versions(r *audit.Rule) string {

@@ -7,9 +7,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
@@ -106,12 +106,21 @@ func (p *printer) visible(s string) int {
 	for {
 		before, _, text, rest, ok := p.painted(s)
 		if !ok {
-			return n + utf8.RuneCountInString(frame.Escape(s))
+			return n + columnsOf(frame.Escape(s))
 		}
-		n += utf8.RuneCountInString(frame.Escape(before)) + utf8.RuneCountInString(frame.Escape(text))
+		n += columnsOf(frame.Escape(before) + frame.Escape(text))
 		s = rest
 	}
 }
+
+// columnsOf is how many columns a text takes on a terminal: most Chinese, Japanese and Korean characters take two. It does not ask
+// the locale, so that a report is the same everywhere.
+func columnsOf(s string) int { return twwidth.WidthWithOptions(s, twwidth.Options{}) }
+
+const (
+	leastRoom  = 20 // columns that a text needs beside its label
+	underLabel = "        "
+)
 
 // hang prints text behind a label, wrapped, its further lines hanging under the first.
 func (p *printer) hang(label, text string) {
@@ -119,7 +128,11 @@ func (p *printer) hang(label, text string) {
 		text = p.short.Replace(text)
 	}
 	indent := strings.Repeat(" ", p.visible(label))
-	room := max(p.style.Width-len(indent), 20)
+	if p.style.Width-len(indent) < leastRoom { // a long path: what is said of it goes under it
+		p.line(p.clean(label))
+		label, indent = underLabel, underLabel
+	}
+	room := p.style.Width - len(indent)
 	row := label
 	used := 0
 	for _, word := range strings.Fields(strings.Map(spaces, text)) {
@@ -226,16 +239,16 @@ func shorten(heads []string, rows [][]string, room int) {
 	widths := make([]int, len(heads))
 	total := 0
 	for i, h := range heads {
-		widths[i] = utf8.RuneCountInString(h)
+		widths[i] = twwidth.Width(h)
 		for _, row := range rows {
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			widths[i] = max(widths[i], twwidth.Width(row[i]))
 		}
 		total += widths[i] + gap
 	}
 	limits := slices.Clone(widths)
 	for total-gap > room {
 		k := slices.Index(limits, slices.Max(limits))
-		if limits[k] <= max(narrowest, utf8.RuneCountInString(heads[k])) {
+		if limits[k] <= max(narrowest, twwidth.Width(heads[k])) {
 			return // it cannot be helped
 		}
 		limits[k]--
@@ -243,8 +256,8 @@ func shorten(heads []string, rows [][]string, room int) {
 	}
 	for _, row := range rows {
 		for i := range row {
-			if r := []rune(row[i]); len(r) > limits[i] {
-				row[i] = string(r[:limits[i]-1]) + "…"
+			if twwidth.Width(row[i]) > limits[i] {
+				row[i] = twwidth.Truncate(row[i], limits[i], "…")
 			}
 		}
 	}

@@ -54,11 +54,37 @@ func (p *printer) toolTable(s *inventory.Server) {
 		p.hang("", "No tools were listed, and none were called.")
 		return
 	}
-	p.table([]string{"tool", "fingerprint", "bytes", "tokens", "calls", "errors", "handler p50", "p99", "answer p50", "p99", "tokens"}, rows, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+	p.toolRows(rows)
 	p.hang("", "Fingerprints are SHA-256 over RFC 8785, shortened; tokens are estimated as "+frame.TokenEstimator+" over the same form: of the definition first, of the average answer last.")
 	if s.Strange > 0 {
 		p.hang("", count(s.Strange, "frame")+" made no sense and gave nothing.")
 	}
+}
+
+// toolHeads are the columns of the table: the first four are about definitions, the others about calls.
+func toolHeads() []string {
+	return []string{"tool", "fingerprint", "bytes", "tokens", "calls", "errors", "handler p50", "p99", "answer p50", "p99", "tokens"}
+}
+
+const (
+	ofCalls   = 4   // the first column about calls
+	toolsWide = 110 // columns that the whole table takes with names that are not long
+)
+
+// toolRows writes one table, or on a narrow terminal two below each other: a wrapped row cannot be read.
+func (p *printer) toolRows(rows [][]string) {
+	heads := toolHeads()
+	if !p.fit || p.style.Width >= toolsWide {
+		p.table(heads, rows, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+		return
+	}
+	definitions, calls := make([][]string, len(rows)), make([][]string, len(rows))
+	for i, row := range rows {
+		definitions[i] = row[:ofCalls]
+		calls[i] = append([]string{row[0]}, row[ofCalls:]...)
+	}
+	p.table(heads[:ofCalls], definitions, 2, 3)
+	p.table(append(heads[:1:1], heads[ofCalls:]...), calls, 1, 2, 3, 4, 5, 6, 7)
 }
 
 func toolRow(s *inventory.Server, name string) []string {
@@ -97,15 +123,17 @@ func quantile(sorted []time.Duration, q float64) string {
 	return diagnose.Wait(d)
 }
 
+// driftText escapes what it quotes: wrapping takes a line end for a space, and two names would read as one.
 func driftText(d *inventory.Drift) string {
-	s := fmt.Sprintf("%s: %s %s", d.Server, d.Tool, d.Change)
+	server, tool, was := frame.Escape(d.Server), frame.Escape(d.Tool), frame.Escape(d.Was)
+	s := fmt.Sprintf("%s: %s %s", server, tool, d.Change)
 	switch {
 	case d.Change == inventory.Renamed:
-		s = fmt.Sprintf("%s: %s was renamed %s", d.Server, d.Was, d.Tool)
+		s = fmt.Sprintf("%s: %s was renamed %s", server, was, tool)
 	case d.Change == inventory.Shared:
-		s = fmt.Sprintf("%s is offered by two servers, %s and %s", d.Tool, d.Was, d.Server)
+		s = fmt.Sprintf("%s is offered by two servers, %s and %s", tool, was, server)
 	case len(d.Fields) > 0:
-		s += ": " + strings.Join(d.Fields, ", ")
+		s += ": " + frame.Escape(strings.Join(d.Fields, ", "))
 	}
 	return s + " (between " + d.Between + ")"
 }

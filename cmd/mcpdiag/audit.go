@@ -181,7 +181,9 @@ func auditLogs(ctx context.Context, e *env, f *payloadFlags, args []string) ([]*
 	for _, arg := range args {
 		found, err := auditLog(ctx, e, f, arg, 1)
 		if err != nil {
-			return nil, err
+			if found = f.foreign(ctx, e, arg); found == nil {
+				return nil, err
+			}
 		}
 		if k := f.copies(ctx, e, arg, found); k > 1 {
 			if found, err = auditLog(ctx, e, f, arg, k); err != nil {
@@ -191,6 +193,19 @@ func auditLogs(ctx context.Context, e *env, f *payloadFlags, args []string) ([]*
 		reports = append(reports, found...)
 	}
 	return reports, nil
+}
+
+// foreign audits a log from which no record was read as bare messages: only so does an envelope that is not JSON-RPC 2.0 get its
+// name, for no dialect's records hold one. nil when there is no such envelope either.
+func (f *payloadFlags) foreign(ctx context.Context, e *env, arg string) []*audit.Report {
+	if f.dialect != "" || ingest.ParseSource(arg).Path == "-" {
+		return nil
+	}
+	found, err := auditLog(ctx, e, &payloadFlags{dialect: "wire", side: f.side}, arg, 1)
+	if err != nil || !slices.ContainsFunc(found, func(r *audit.Report) bool { return r.Stopped != nil }) {
+		return nil
+	}
+	return found
 }
 
 // copies is how often every frame of a log stands there. Only one in which ids seem to repeat is worth asking, and what comes

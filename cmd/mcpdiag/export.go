@@ -97,10 +97,12 @@ func (f *exportFlags) export() (*report.Export, error) {
 		}
 	}
 	switch {
+	case f.to == "":
+		return nil, &usageError{"no --to given", "it says what to write: " + strings.Join(exportNames(), ", ")}
 	case f.to != parquet:
 		return nil, &usageError{"--to " + quote(f.to) + " is no form", "the forms are " + strings.Join(exportNames(), ", ")}
 	case f.out.file == "":
-		return nil, &usageError{"a Parquet file is not for a terminal", "name one with -o FILE"}
+		return nil, &usageError{"Parquet is written to a file only", "name one with -o FILE"}
 	}
 	return nil, nil
 }

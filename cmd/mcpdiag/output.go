@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -66,7 +68,7 @@ func (f *outFlags) write(e *env, write func(writer) error) error {
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(f.file), "."+filepath.Base(f.file)+".*")
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", f.file, err)
+		return f.refused(err)
 	}
 	defer os.Remove(tmp.Name())
 	b := bufio.NewWriterSize(tmp, 64<<10)
@@ -78,9 +80,26 @@ func (f *outFlags) write(e *env, write func(writer) error) error {
 		err = closeErr
 	}
 	if err == nil {
-		err = os.Rename(tmp.Name(), f.file)
+		if err = os.Rename(tmp.Name(), f.file); err != nil {
+			return f.refused(err)
+		}
 	}
 	return err
+}
+
+// refused says that the file cannot be written. The name of the one beside it would only puzzle.
+func (f *outFlags) refused(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch info, _ := os.Stat(f.file); {
+	case info != nil && info.IsDir():
+		return &usageError{"cannot write " + frame.Escape(f.file) + ": it is a directory", "name a file in it"}
+	case errors.As(err, &path):
+		err = path.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	return fmt.Errorf("cannot write %s: %w", frame.Escape(f.file), err)
 }
 
 // quote shows a text of the user's, or of a log's, safely.

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -64,6 +67,7 @@ func runWatch(ctx context.Context, e *env, f *watchFlags, args []string) error {
 		return err
 	}
 	defer watch.Close()
+	f.awaited(e, args)
 	width, terminal := e.terminal(e.stdout)
 	out := &watchPrinter{w: e.stdout, terminal: terminal, style: writer{e.stdout, width, terminal}.style(e, false)}
 	tick := time.NewTicker(f.every)
@@ -92,6 +96,18 @@ func runWatch(ctx context.Context, e *env, f *watchFlags, args []string) error {
 		e.status = exitStalled
 	}
 	return out.end()
+}
+
+// awaited tells of logs that are not there: a name that is misspelt would be waited for in silence.
+func (f *watchFlags) awaited(e *env, args []string) {
+	sets, _ := f.logs.sets(args)
+	for _, set := range sets {
+		for _, s := range set.Sources {
+			if _, err := os.Stat(s.Path); errors.Is(err, fs.ErrNotExist) {
+				fmt.Fprintf(e.stderr, "mcpdiag: %s is not there yet: waiting for it\n", frame.Escape(s.Path))
+			}
+		}
+	}
 }
 
 func (f *watchFlags) watch(args []string) (*diagnose.Watch, error) {

@@ -86,3 +86,18 @@ func TestWatchRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A log that does not exist is waited for, and not in silence.
+func TestWatchAwaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "later\x1b.log")
+	var out, complaints screen
+	ctx, interrupt := context.WithCancel(context.Background())
+	done := make(chan int)
+	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &complaints, getenv: func(string) string { return "" }, now: time.Now}
+	go func() { done <- run(ctx, e, []string{"watch", path}) }()
+	complaints.waitFor(t, `later\x1b.log is not there yet: waiting for it`)
+	interrupt()
+	if status := <-done; status != exitFine {
+		t.Errorf("status %d", status)
+	}
+}

@@ -19,6 +19,7 @@ func TestLines(t *testing.T) {
 < {$J,"id":8,"result":{"tools":[]}}
 @init 2025-11-25
 > {$J,"id":9,"method":"vendor/thing"}
+< {$J,"id":9,"result":{}}
 |< hello
 `)
 	want := `[request/modern/tools] id=7 tools/list metadata=valid
@@ -31,6 +32,7 @@ func TestLines(t *testing.T) {
 [response/legacy/lifecycle] id="init" initialize
 [notification/legacy/lifecycle] notifications/initialized
 [request/legacy/extension] id=9 vendor/thing
+[response/legacy/extension] id=9 vendor/thing
 [invalid/invalid/unknown] stdio-messages-only(error)`
 	var got []string
 	for i := range r.Entries {
@@ -39,7 +41,7 @@ func TestLines(t *testing.T) {
 	if strings.Join(got, "\n") != want {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}
-	if c := r.Counts; c != (Counts{Messages: 11, Modern: 4, Legacy: 4, Invalid: 3, InvalidModern: 2}) {
+	if c := r.Counts; c != (Counts{Messages: 12, Modern: 4, Legacy: 5, Invalid: 3, InvalidModern: 2}) {
 		t.Errorf("%+v", c)
 	}
 	if r.First == nil || r.First.Rule.ID != "client-capabilities" || r.First.Line != 3 {
@@ -270,4 +272,53 @@ func FuzzAdd(f *testing.F) {
 			t.Error("what a baseline was made of is not accepted by it")
 		}
 	})
+}
+
+// Of several culprits in one object the same is named at each run.
+func TestSameCulprit(t *testing.T) {
+	var first string
+	for range 32 {
+		r := runTranscript(t, `> {$J,"id":1,"method":"tools/call","params":{"name":"t","_meta":{"$P/protocolVersion":"2026-07-28","$P/clientCapabilities":{},"a b":1,"c d":2,"-e":3,"f!":4}}}
+< {$J,"id":1,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"sampling/createMessage"},"b":{"method":"roots/list"},"c":{"method":"x"},"d":4}}}
+> {$J,"id":2,"method":"subscriptions/listen","params":{$META,"notifications":{"toolsListChanged":1,"promptsListChanged":1,"taskIds":1}}}
+`)
+		var got []string
+		for _, tally := range r.Tallies {
+			for _, v := range tally.Violations {
+				got = append(got, v.Rule.ID+": "+v.Detail)
+			}
+		}
+		all := strings.Join(got, "\n")
+		if first == "" {
+			first = all
+		}
+		if all != first {
+			t.Fatalf("once\n%s\nthen\n%s", first, all)
+		}
+	}
+}
+
+// Where nothing tells who sent a ping, its id may be the other side's, and accuses nobody.
+func TestGuessedSender(t *testing.T) {
+	for mark, want := range map[string]int{"?>": 0, ">": 2} {
+		r := runTranscript(t, `@init 2025-06-18
+> {$J,"id":1,"method":"tools/list"}
+`+mark+` {$J,"id":1,"method":"ping"}
+< {$J,"id":1,"result":{}}
+< {$J,"id":1,"result":{"tools":[]}}
+`+mark+` {$J,"id":2,"method":"ping"}
+< {$J,"id":2,"result":{}}
+> {$J,"id":3,"method":"tools/list"}
+`+mark+` {$J,"id":4,"method":"tasks/get"}
+`)
+		n := 0
+		for _, tally := range r.Tallies {
+			if strings.HasPrefix(tally.Rule.ID, "id-") || tally.Rule.ID == "capability-negotiated" && mark == "?>" {
+				n += tally.Broken
+			}
+		}
+		if n != want {
+			t.Errorf("%s: %d violations, want %d", mark, n, want)
+		}
+	}
 }

@@ -266,14 +266,14 @@ func modernCode(code int64) bool { return code == -32020 || code == -32021 || co
 
 // primitive is what the message is about.
 func (m *message) primitive() string {
-	call := m.call
+	call, method := m.call, m.method
 	if m.request != nil {
-		call = m.request.call
+		call, method = m.request.call, m.request.method
 	}
 	switch {
 	case call != nil:
 		return call.Primitive
-	case m.method != "" && strings.Contains(m.method, "/"):
+	case strings.Contains(method, "/"):
 		return "extension"
 	}
 	return "unknown"

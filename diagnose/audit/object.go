@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"iter"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +29,17 @@ func parse(text []byte) (any, bool) {
 func asObject(v any) object {
 	m, _ := v.(map[string]any)
 	return m
+}
+
+// inOrder goes over the members by name: a map's own order would name another culprit at each run.
+func (o object) inOrder() iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for _, name := range slices.Sorted(maps.Keys(o)) {
+			if !yield(name, o[name]) {
+				return
+			}
+		}
+	}
 }
 
 func (o object) has(name string) bool {

@@ -49,7 +49,9 @@ func (a *Auditor) rememberRequest(m *message) {
 	}
 	s.blind = s.blind || m.doc == nil
 	key := idKey(m.Dir, m.ID)
-	s.used[key] = m.line
+	if !m.body.Guess {
+		s.used[key] = m.line
+	}
 	s.open[key] = append(s.open[key], m)
 	if len(m.More.Token) > 0 {
 		s.tokens[idKey(m.Dir, m.More.Token)] = m

@@ -186,12 +186,17 @@ func checkOnce(m *message) Verdict {
 	}
 }
 
+// guessed is why the ids of a request are not judged: the two sides may use the same ones.
+const guessed = "the log does not show which side sent the request"
+
 func checkInFlight(m *message) Verdict {
 	switch {
 	case !m.ID.Known():
 		return unclear("the id does not show")
 	case m.sameID == nil:
 		return keep
+	case m.body.Guess || m.sameID.body.Guess:
+		return unclear(guessed)
 	case m.overHTTP() && m.scope.name == "http" && m.side != frame.Client:
 		return unclear("several clients may stand behind one HTTP log")
 	}
@@ -215,6 +220,8 @@ func checkReused(m *message) Verdict {
 		return unclear("the id does not show")
 	case m.usedBefore == 0 || m.method == "initialize":
 		return keep
+	case m.body.Guess:
+		return unclear(guessed)
 	case m.overHTTP() && m.scope.name == "http":
 		return unclear("no session shows whose ids they are")
 	}
@@ -274,7 +281,7 @@ func (m *message) anyMeta() object {
 }
 
 func checkMetaKeys(m *message) Verdict {
-	for key := range m.anyMeta() {
+	for key := range m.anyMeta().inOrder() {
 		if !metaKey(key) {
 			return breaks("the member %q of _meta is misnamed", key)
 		}

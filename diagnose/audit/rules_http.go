@@ -3,6 +3,8 @@ package audit
 import (
 	"encoding/base64"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -200,7 +202,9 @@ func decodeHeader(s string) string {
 
 func checkParams(m *message) Verdict {
 	arguments := m.params.object("arguments")
-	for name, header := range m.server.headers[string(m.Name)] {
+	headers := m.server.headers[string(m.Name)]
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		header := headers[name]
 		v, has := arguments[name]
 		got, sent := m.http().Header["mcp-param-"+strings.ToLower(header)]
 		switch has = has && v != nil; {

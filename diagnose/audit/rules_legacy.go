@@ -53,6 +53,8 @@ func legacyRules() []Rule {
 			switch {
 			case h.initialized:
 				return keep
+			case m.body.Guess:
+				return unclear(guessed)
 			case m.scope.http && m.scope.name == "http":
 				return unclear("no session shows whose handshake it is")
 			case h.told:
@@ -64,8 +66,11 @@ func legacyRules() []Rule {
 		{ID: "early-client-request", Text: "send no request but ping before the initialize result", Weight: Warning, Spec: "S25b/basic/lifecycle", Until: v2511, On: isRequest, For: func(m *message) bool {
 			return m.Dir == frame.C2S && m.method != "initialize" && m.scope.init != nil
 		}, Check: func(m *message) Verdict {
-			if m.scope.http && m.scope.name == "http" {
+			switch {
+			case m.scope.http && m.scope.name == "http":
 				return unclear("no session shows whose handshake it is")
+			case m.body.Guess && m.method != "ping":
+				return unclear(guessed)
 			}
 			return want(m.method == "ping", "%s before the initialize result", m.method).citing(m.scope.init.line)
 		}},
@@ -90,8 +95,11 @@ func wantsCapability(m *message) bool {
 // checkCapability: of a request the receiver has declared it, of a notification the sender.
 func checkCapability(m *message) Verdict {
 	h := m.scope.handshake
-	if h == nil {
+	switch {
+	case h == nil:
 		return unclear("the handshake is not in the log")
+	case m.body.Guess:
+		return unclear(guessed)
 	}
 	declarer := m.Dir.From()
 	if m.kind == isRequest {

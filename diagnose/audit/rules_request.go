@@ -168,7 +168,7 @@ func checkFilter(m *message) Verdict {
 	if f == nil {
 		return faulty(m.params, "notifications", "an object")
 	}
-	for name, v := range f {
+	for name, v := range f.inOrder() {
 		list, isList := v.([]any)
 		_, isBool := v.(bool)
 		switch name {
@@ -189,7 +189,7 @@ func checkDeprecated(m *message) Verdict {
 	if m.meta.has(prefix + "logLevel") {
 		return breaks("logLevel asks for Logging, which is deprecated")
 	}
-	for _, r := range m.result.object("inputRequests") {
+	for _, r := range m.result.object("inputRequests").inOrder() {
 		if method := asObject(r).text("method"); method == "sampling/createMessage" || method == "roots/list" {
 			return breaks("%s is deprecated", method)
 		}

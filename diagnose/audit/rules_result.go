@@ -154,7 +154,7 @@ func isCacheable(m *message) bool {
 }
 
 func checkInputRequests(m *message) Verdict {
-	for _, v := range m.result.object("inputRequests") {
+	for _, v := range m.result.object("inputRequests").inOrder() {
 		r := asObject(v)
 		switch method := r.text("method"); {
 		case r == nil:
@@ -174,7 +174,7 @@ func checkInputCapability(m *message) Verdict {
 	if m.request.meta == nil {
 		return unclear("the request's payload is not in the log")
 	}
-	for _, v := range m.result.object("inputRequests") {
+	for _, v := range m.result.object("inputRequests").inOrder() {
 		r := asObject(v)
 		if name := wantedCapability(r.text("method"), r.object("params")); name != "" && !m.request.allows(name) {
 			return breaks("%s without the capability %s", r.text("method"), name)
@@ -214,7 +214,7 @@ func (m *message) allows(name string) bool {
 func checkAnnotations(m *message) Verdict {
 	for _, t := range m.result.list("tools") {
 		seen := map[string]bool{}
-		for name, v := range asObject(t).object("inputSchema").object("properties") {
+		for name, v := range asObject(t).object("inputSchema").object("properties").inOrder() {
 			p := asObject(v)
 			if !p.has("x-mcp-header") {
 				continue

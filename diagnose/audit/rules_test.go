@@ -85,7 +85,7 @@ func (tr *transcript) line(t *testing.T, n uint32, line string) {
 	mark, text, _ := strings.Cut(line, " ")
 	f := frame.Frame{Line: n, Side: tr.side, Bytes: int64(len(text)), Rows: frame.Unknown, Dir: map[byte]frame.Dir{'>': frame.C2S, '<': frame.S2C}[mark[len(mark)-1]]}
 	var body dialect.Body
-	body.Stdio, body.Batch = strings.Contains(mark, "|"), strings.Contains(mark, "*")
+	body.Stdio, body.Batch, body.Guess = strings.Contains(mark, "|"), strings.Contains(mark, "*"), strings.Contains(mark, "?")
 	if strings.Contains(mark, "+") {
 		body.Part, body.Parts = 1, 2
 	}

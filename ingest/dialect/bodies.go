@@ -15,6 +15,7 @@ type Body struct {
 	Part  int    // it is the Part-th, from 1, of Parts messages of one array or one line; 0 when alone
 	Parts int
 	HTTP  *HTTP // what carried it; nil when the log does not tell
+	Guess bool  // of a request: either side may send its method, and nothing tells which one did
 
 	// What a native record says of a message instead of its text; nil when it does not.
 	Tools                     []byte // of an answer to tools/list: an object, tool to fingerprint
@@ -72,9 +73,11 @@ func (d *Dialect) WithBodies() *Dialect {
 
 // bodyTexts find the text of a line's frame, by dialect. The others' lines are searched for whole messages.
 var bodyTexts = map[string]func(line []byte) (text []byte, cut bool){
-	"native":  nativeText,
-	"jsonl":   jsonlText,
-	"tee-mcp": teeText,
+	"native":   nativeText,
+	"jsonl":    jsonlText,
+	"mcptap":   jsonlText,
+	"mcpsnoop": jsonlText,
+	"tee-mcp":  teeText,
 }
 
 func anyTexts([]byte) ([]byte, bool) { return nil, false }
@@ -177,6 +180,8 @@ func (r *bodyReader) line(raw, line []byte, b *Batch) {
 		b.add(r.one.Frames[0], Body{Tools: frame.Member(line, "tools"), ResultBytes: frame.Member(line, "result_bytes"), ResultTokens: frame.Member(line, "result_tokens")})
 	} else if text != nil && onlyMessage(r.one.Frames) {
 		expand(&r.one.Frames[0], Body{Text: text, Cut: cut}, b)
+	} else if n, array := arrayLen(text); array && n == len(r.one.Frames) {
+		r.batch(text, b)
 	} else {
 		r.found(line, b)
 	}
@@ -184,6 +189,15 @@ func (r *bodyReader) line(raw, line []byte, b *Batch) {
 		bad.Line = b.Lines
 		b.Bad = append(b.Bad, bad)
 	}
+}
+
+// batch pairs the frames of a line with the elements of the array that they were read from.
+func (r *bodyReader) batch(text []byte, b *Batch) {
+	k := 0
+	frame.Elements(text, func(e []byte) {
+		b.add(r.one.Frames[k], Body{Text: e, Batch: true, Part: k + 1, Parts: len(r.one.Frames)})
+		k++
+	})
 }
 
 // onlyMessage reports whether there is one frame, and a text of its line can be its own.
@@ -199,6 +213,7 @@ func (r *bodyReader) found(line []byte, b *Batch) {
 		var g frame.Frame
 		body.Text = text
 		if frame.DecodeMessage(text, &g) == frame.NoReason && len(frames) > 0 {
+			body.Guess = r.wire && g.Kind == frame.Request && methodDirections[string(g.Method)] == frame.NoDir && spokenDirection(before(line)) == frame.NoDir
 			b.add(frames[0], body)
 			frames = frames[1:]
 			return
@@ -217,6 +232,15 @@ func (r *bodyReader) found(line []byte, b *Batch) {
 	for k := range frames {
 		b.add(frames[k], Body{})
 	}
+}
+
+// before is what stands on a line in front of its first message.
+func before(line []byte) []byte {
+	o := newObjects(line)
+	if o.next() == nil {
+		return line
+	}
+	return line[:o.first]
 }
 
 // elements calls add with each message on a line: of an array its elements, else the objects that name "jsonrpc". whole adds

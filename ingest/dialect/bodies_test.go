@@ -3,6 +3,7 @@ package dialect
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,6 +33,9 @@ func bodiesOf(t *testing.T, log string) []string {
 		}
 		if body.Cut {
 			head += " cut"
+		}
+		if body.Guess {
+			head += " guess"
 		}
 		out = append(out, fmt.Sprintf("%d %s %s %s%s", f.Line, f.Dir, f.Kind, body.Text, head))
 	}
@@ -63,12 +67,18 @@ func TestBodies(t *testing.T) {
 		{"wire", "from client: " + ping + "\nnoise\n" + `{"jsonrpc":"2.0","id":1,"result":{}}` + "\n",
 			[]string{"1 c2s request " + ping, `3 s2c response {"jsonrpc":"2.0","id":1,"result":{}}`, "2 bad no JSON-RPC object on the line"}},
 		{"wire, a batch", ping + "\n[" + ping + `, {"jsonrpc":"2.0","method":"notifications/initialized"}]` + "\n",
-			[]string{"1 c2s request " + ping, "2 c2s request " + ping + " 1/2 batch=true", `2 c2s notification {"jsonrpc":"2.0","method":"notifications/initialized"} 2/2 batch=true`}},
+			[]string{"1 c2s request " + ping + " guess", "2 c2s request " + ping + " 1/2 batch=true guess", `2 c2s notification {"jsonrpc":"2.0","method":"notifications/initialized"} 2/2 batch=true`}},
+		{"wire, whose ping", ping + "\nfrom client: " + ping + "\n" + strings.Replace(ping, "ping", "tools/list", 1) + "\n",
+			[]string{"1 c2s request " + ping + " guess", "2 c2s request " + ping, "3 c2s request " + strings.Replace(ping, "ping", "tools/list", 1)}},
 		{"wire, no message", ping + "\n" + `c2s {"jsonrpc":"2.0","id":null,"method":"ping"}` + "\n" + `{"id":3,"method":"x"}` + "\n",
-			[]string{"1 c2s request " + ping, `2 c2s invalid {"jsonrpc":"2.0","id":null,"method":"ping"}`, `3  invalid {"id":3,"method":"x"}`}},
+			[]string{"1 c2s request " + ping + " guess", `2 c2s invalid {"jsonrpc":"2.0","id":null,"method":"ping"}`, `3  invalid {"id":3,"method":"x"}`}},
 		{"tee", `1.000000 c->s 41B b'` + ping + `\n'` + "\n", []string{"1 c2s request " + ping}},
 		{"records", `{"side":"client","ev":"frame","dir":"c2s","kind":"req","id":1,"n":400,"msg":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"par"}` + "\n",
 			[]string{`1 c2s request {"jsonrpc":"2.0","id":1,"method":"ping","par cut`}},
+		{"a record's array", `{"ev":"frame","dir":"c2s","msg":[` + ping + "," + ping + "]}\n" + `{"ev":"frame","dir":"c2s","msg":` + strconv.Quote("["+ping+"]") + "}\n",
+			[]string{"1 c2s request " + ping + " 1/2 batch=true", "1 c2s request " + ping + " 2/2 batch=true", "2 c2s request " + ping + " 1/1 batch=true"}},
+		{"a tap's text, array, and message that is none", `{"dir":"c2s","data":` + strconv.Quote(ping) + "}\n" + `{"dir":"c2s","data":[` + ping + "]}\n" + `{"dir":"c2s","data":{"id":3,"method":"x"}}` + "\n",
+			[]string{"1 c2s request " + ping, "2 c2s request " + ping + " 1/1 batch=true", `3 c2s request {"id":3,"method":"x"}`}},
 		{"chunks of a pipe", chunk("c2s", 1, 0, ping[:9]) + chunk("c2s", 1, 9, ping[9:]+"\nWarning: x\n"+ping+ping+"\n["+ping+"]\n[]\n"),
 			[]string{"2 c2s request " + ping, "2 c2s invalid Warning: x", "2 c2s request " + ping + " 1/2 batch=false", "2 c2s request " + ping + " 2/2 batch=false",
 				"2 c2s request " + ping + " 1/1 batch=true", "2 c2s invalid []"}},

@@ -209,6 +209,14 @@ func messages(line []byte) (objects [][]byte) {
 	return objects
 }
 
+// batchOf are the messages of a JSON array of messages; nil when the text is anything else.
+func batchOf(text []byte) [][]byte {
+	if len(text) == 0 || text[0] != '[' {
+		return nil
+	}
+	return messages(text)
+}
+
 // flush reads what a stream ends with: a line without its end. f says which one ends. It reports whether the session's
 // direction ends with it, as it does unless the stream is a connection of HTTP.
 func (s *streams) flush(f frame.Frame, b *Batch) bool {

@@ -165,7 +165,7 @@ func (r *jsonlReader) missed(rec record, f frame.Frame, b *Batch) {
 // and a direction is not of this dialect, whatever it is.
 func (r *jsonlReader) loose(rec record, told, word bool, f frame.Frame, b *Batch) frame.Reason {
 	text, _ := rec.payload()
-	if word && frame.DecodeMessage(text, &f) == frame.NoReason {
+	if word && (batchOf(text) != nil || frame.DecodeMessage(text, &f) == frame.NoReason) {
 		return r.crossing(rec, deed{what: aCrossing}, f, b)
 	}
 	if raw, ok := rawText(text); ok && word {
@@ -226,6 +226,9 @@ func (r *jsonlReader) crossing(rec record, e deed, f frame.Frame, b *Batch) fram
 		return frame.NoReason
 	}
 	text, length := rec.payload()
+	if objects := batchOf(text); objects != nil {
+		return r.batch(objects, e, f, b)
+	}
 	whole := text != nil && frame.DecodeMessage(text, &f) == frame.NoReason
 	size, sized := rec.number(sizeNames)
 	sized = sized && length <= len(text) // else it is the size of what stands around the message
@@ -248,6 +251,18 @@ func (r *jsonlReader) crossing(rec record, e deed, f frame.Frame, b *Batch) fram
 	r.named = r.named || len(f.Session) > 0
 	r.leaves(e, &f)
 	b.Frames = append(b.Frames, f)
+	return frame.NoReason
+}
+
+// batch reads the messages of an array, each as if it had crossed alone: what the record says beside it is about none of them.
+func (r *jsonlReader) batch(objects [][]byte, e deed, f frame.Frame, b *Batch) frame.Reason {
+	for _, object := range objects {
+		g := f
+		g.More = moreOf(&f)
+		if reason := r.crossing(record{payloadNames[0]: object}, e, g, b); reason != frame.NoReason {
+			return reason
+		}
+	}
 	return frame.NoReason
 }
 

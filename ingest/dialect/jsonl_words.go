@@ -102,7 +102,7 @@ func (r record) payload() (text []byte, length int) {
 	for _, n := range payloadNames {
 		switch v := r[n]; {
 		case len(v) == 0 || n == "b64":
-		case v[0] == '{':
+		case v[0] == '{', batchOf(v) != nil:
 			return v, -1
 		case v[0] == '"':
 			if s := r.text([]string{n}); s != "" {

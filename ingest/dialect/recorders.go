@@ -63,7 +63,7 @@ func matchTap(line []byte) bool {
 	}
 	text, _ := rec.payload()
 	_, raw := rawText(text)
-	return raw || text != nil && frame.DecodeMessage(text, &f) == frame.NoReason
+	return raw || batchOf(text) != nil || text != nil && frame.DecodeMessage(text, &f) == frame.NoReason
 }
 
 // has reports whether a line is an object and holds all the words.
