@@ -157,8 +157,12 @@ func pythonTime(line []byte) (at frame.Instant) {
 	return at
 }
 
-// reprMessage reads `root=JSONRPCResponse(jsonrpc='2.0', id=8, result={…})`, as Python prints a message.
+// reprMessage reads `root=JSONRPCResponse(jsonrpc='2.0', id=8, result={…})`, as Python prints a message; from v1.8 on it stands
+// within `SessionMessage(message=JSONRPCMessage(…), metadata=…)`.
 func reprMessage(b []byte, f *frame.Frame) bool {
+	if inner, ok := bytes.CutPrefix(b, []byte("SessionMessage(message=JSONRPCMessage(")); ok {
+		b = inner
+	}
 	class, rest, ok := between(b, "JSONRPC", "(")
 	if !ok {
 		return false

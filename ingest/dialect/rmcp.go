@@ -32,6 +32,9 @@ func (s *rust) line(r *textReader, line []byte) {
 	if !ok {
 		return
 	}
+	if place, rest, ok := bytes.Cut(said, []byte(": ")); ok && bytes.Contains(place, []byte(".rs")) {
+		said = rest // a subscriber that was told to writes the place in the source
+	}
 	f := r.blank()
 	f.At, _, _ = stamp(line)
 	if bytes.HasPrefix(said, []byte("Service initialized as client")) {
@@ -88,12 +91,21 @@ func rustNotification(r *textReader, rest []byte, f frame.Frame) {
 	if len(f.Method) == 0 {
 		f.Method = class
 	}
-	if _, id, ok := bytes.Cut(rest, []byte("request_id: Number(")); ok && string(f.Method) == "notifications/cancelled" {
-		if n := digitsLen(id); n > 0 {
-			f.RequestID = frame.ID(id[:n])
-		}
+	if string(f.Method) == "notifications/cancelled" {
+		f.RequestID = rustRequestID(rest)
 	}
 	r.add(f)
+}
+
+// rustRequestID reads `request_id: Number(2)` or `request_id: String("x")`.
+func rustRequestID(rest []byte) frame.ID {
+	for _, before := range [...]string{"request_id: Number(", "request_id: String("} {
+		if _, id, ok := bytes.Cut(rest, []byte(before)); ok {
+			id, _, _ := frame.ParseID(id)
+			return id
+		}
+	}
+	return nil
 }
 
 func rustExit(r *textReader, rest []byte, f frame.Frame) {

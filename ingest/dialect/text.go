@@ -27,6 +27,7 @@ type textReader struct {
 	n       uint32 // the line being read, within its span
 	begun   uint32 // lines before the span
 	partial bool   // the line has no end: it is the log's last, and may be cut anywhere
+	doubted bool   // the log's words may name either end, so who holds an id open tells better where its answer went
 	asked   wireReader
 	calls   idless
 }
@@ -142,11 +143,12 @@ func (r *textReader) cut(text []byte, f *frame.Frame) bool {
 	return frame.DecodeCut(text, f)
 }
 
-// directed adds a message whose direction the log tells, or its content does.
+// directed adds a message whose direction the log tells, or its content does. Ids do not overrule the words: two servers, or
+// the part of a log before a rotation, may use the same.
 func (r *textReader) directed(f *frame.Frame, dir frame.Dir) {
 	sure := methodDirections[string(f.Method)]
 	switch {
-	case f.Kind.Answer() && r.asked.onlyHolder(f.ID) != frame.NoDir:
+	case f.Kind.Answer() && (r.doubted || dir == frame.NoDir) && r.asked.onlyHolder(f.ID) != frame.NoDir:
 		dir = opposite(r.asked.onlyHolder(f.ID))
 	case !f.Kind.Answer() && sure != frame.NoDir:
 		dir = sure
