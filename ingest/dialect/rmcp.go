@@ -23,6 +23,19 @@ func rmcp() *Dialect {
 	}
 }
 
+// rmcpInfo is the row of a log at INFO, which holds notifications and no requests: the absence of one there says nothing. A
+// line at DEBUG tips the balance to rmcp.
+func rmcpInfo() *Dialect {
+	d := rmcp()
+	d.Name, d.Writer, d.Sees, d.Source = "rmcp-info", "Rust SDK (rmcp), tracing at info", Times|IDs|Large, fromDescription
+	debug := d.Match
+	d.Match = func(line []byte) bool {
+		head, _, _ := bytes.Cut(line, rmcpMark)
+		return debug(line) && !bytes.Contains(head, []byte("DEBUG")) && !bytes.Contains(head, []byte("TRACE"))
+	}
+	return d
+}
+
 var rmcpMark = []byte("rmcp::service: ")
 
 type rust struct{ side frame.Side }
@@ -92,7 +105,10 @@ func rustNotification(r *textReader, rest []byte, f frame.Frame) {
 		f.Method = class
 	}
 	if string(f.Method) == "notifications/cancelled" {
-		f.RequestID = rustRequestID(rest)
+		if f.RequestID = rustRequestID(rest); f.RequestID == nil && r.partial { // it may stand in what was cut off
+			r.bad(rest, cutOff)
+			return
+		}
 	}
 	r.add(f)
 }
