@@ -33,6 +33,15 @@ func TestVariations(t *testing.T) {
 ` + noise, "c2s req 0 ping"},
 		{"a host between its server's lines", "claude-desktop", strings.Repeat(dispatch, 15) + strings.Repeat(`2025-06-01T10:00:01.000Z [a] [info] Message from client: {"method":"ping","jsonrpc":"2.0","id":0}
 `, 31) + strings.Repeat(dispatch, 15), strings.Repeat("c2s req 0 ping|", 30) + "c2s req 0 ping"},
+		{"times in front of a record of several lines", "supergateway", `2026-03-04T10:00:00+02:00 [supergateway] Child → SSE: {
+2026-03-04T10:00:00+02:00   jsonrpc: '2.0',
+2026-03-04T10:00:00+02:00   id: 'q-1',
+2026-03-04T10:00:00+02:00   error: { code: -32602, message: 'bad' }
+2026-03-04T10:00:00+02:00 }
+`, "s2c err q-1 code=-32602"},
+		{"a bracket that is no array", "jsonl", `[pod/tide-1/main] {"timestamp":"2026-03-04T10:00:00Z","direction":"client->server","message":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"}
+`, "c2s req 1 ping"},
+		{"tabs between", "agentgateway", "2026-10-14T13:50:00.839649Z\tinfo\trequest gateway=o/a http.status=200 mcp.method.name=ping duration=1ms\n", "exch ping 200"},
 		{"messages over several lines", "wire", `2026-01-01T10:00:00Z to server: {
   "jsonrpc": "2.0",
   "method": "ping",
