@@ -16,7 +16,7 @@ func mcpRemote() *Dialect {
 		Name: "mcp-remote", Writer: "mcp-remote, stderr", Vantage: "a bridge from stdio to HTTP, before each send; requests without ids", Moment: "before the send",
 		Knob: "run it with --debug: then ids show",
 		Sees: Requests | Responses | Large | Flying, Ordered: true, Carried: true, Side: frame.Server,
-		Match: func(line []byte) bool { _, _, ok := remoteLine(line); return ok || isPid(line) },
+		Match: func(line []byte) bool { _, _, ok := remoteLine(line); return ok || isPid(line) && remoteSays(line) },
 		New:   text(func() grammar { return &remote{} }),
 	}
 }
@@ -32,6 +32,19 @@ func mcpRemoteDebug() *Dialect {
 		Weight: func([]byte) int { return 10 },
 		New:    text(func() grammar { return remoteLog{} }),
 	}
+}
+
+// remoteWords are what mcp-remote says of its own life; that a line starts with a number in brackets many programs share.
+var remoteWords = []string{"] Using ", "] Connecting to ", "] Connected to ", "] Proxy established", "] Local STDIO server", "] Discovering OAuth",
+	"] Press Ctrl+C", "] Shutting down", "] Authentication ", "] Error from remote", "] {"}
+
+func remoteSays(line []byte) bool {
+	for _, w := range remoteWords {
+		if bytes.Contains(line, []byte(w)) {
+			return true
+		}
+	}
+	return false
 }
 
 // isPid reports whether the line starts with `[123] `.

@@ -39,9 +39,14 @@ func TestVariations(t *testing.T) {
 2026-03-04T10:00:00+02:00   error: { code: -32602, message: 'bad' }
 2026-03-04T10:00:00+02:00 }
 `, "s2c err q-1 code=-32602"},
-		{"a bracket that is no array", "jsonl", `[pod/tide-1/main] {"timestamp":"2026-03-04T10:00:00Z","direction":"client->server","message":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"}
+		{"a bracket that is no array", "mcptap", `[pod/tide-1/main] {"timestamp":"2026-03-04T10:00:00Z","direction":"client->server","message":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"}
 `, "c2s req 1 ping"},
 		{"tabs between", "agentgateway", "2026-10-14T13:50:00.839649Z\tinfo\trequest gateway=o/a http.status=200 mcp.method.name=ping duration=1ms\n", "exch ping 200"},
+		{"more of the server's stderr than frames", "tee-mcp", strings.Repeat(dispatch, 2) + `81240.118000 c->s 39B b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+81240.128000 s->c 37B b'{"jsonrpc":"2.0","id":1,"result":{}}\n'
+`, "c2s req 1 ping|s2c res 1 -"},
+		{"a number in brackets that is nobody's", "wire", strings.Repeat("[1] cached\n", 9) + `[10:00:01] client -> server: {"jsonrpc":"2.0","id":1,"method":"ping"}
+`, "c2s req 1 ping"},
 		{"messages over several lines", "wire", `2026-01-01T10:00:00Z to server: {
   "jsonrpc": "2.0",
   "method": "ping",
