@@ -106,6 +106,9 @@ func (r *textReader) bad(line []byte, reason frame.Reason) { r.b.refuse(r.n, lin
 // is where the log says that it went; content decides over words where only one side may send it.
 func (r *textReader) message(body []byte, f frame.Frame, dir frame.Dir) bool {
 	text := bytes.TrimLeft(body, " ")
+	if n, array := arrayLen(text); array && n > 0 { // a batch
+		return r.batch(text, f, dir)
+	}
 	if len(text) > 0 && text[len(text)-1] == '}' && frame.DecodeMessage(text, &f) == frame.NoReason {
 		f.Bytes = int64(len(text)) + 1
 		r.directed(&f, dir)
@@ -124,6 +127,22 @@ func (r *textReader) message(body []byte, f frame.Frame, dir frame.Dir) bool {
 	}
 	r.directed(&f, dir)
 	return true
+}
+
+// batch adds the messages of an array; false when one of its elements is none.
+func (r *textReader) batch(text []byte, f frame.Frame, dir frame.Dir) bool {
+	whole := true
+	frame.Elements(text, func(e []byte) {
+		g := f
+		g.More = moreOf(&f)
+		g.Bytes = frame.Unknown // the line has one size for all of them
+		if frame.DecodeMessage(e, &g) != frame.NoReason {
+			whole = false
+			return
+		}
+		r.directed(&g, dir)
+	})
+	return whole
 }
 
 // cutMarks are what writers put where they cut a payload.
