@@ -70,6 +70,9 @@ type Dialect struct {
 	// Weight is what a line that Match claims counts in detection; nil is 1 for each. A host's log holds the lines of its
 	// server's too, so a host's frames weigh most.
 	Weight func(line []byte) int
+	// Faint reports whether a line that Match claims only names the dialect's library and shows nothing: such lines decide when
+	// nobody else claims any. nil when there are none.
+	Faint func(line []byte) bool
 	// Whole reports whether a log that starts like this is one document of this dialect; nil when it is lines.
 	Whole func(head []byte) bool
 	// New makes a reader.
@@ -207,16 +210,21 @@ func (d *Dialect) all(lines [][]byte) bool {
 	return len(lines) > 0
 }
 
+// clearLine is how many faint lines a line counts for.
+const clearLine = 2 * detectLines
+
 // claims weighs the lines of a sample that the dialect claims. peeled is true when it takes the carriers off some first.
 func (d *Dialect) claims(sample []sampleLine) (weight int, peeled bool) {
 	weigh := func(line []byte) int {
 		switch {
 		case len(line) == 0 || !d.Match(line):
 			return 0
+		case d.Faint != nil && d.Faint(line):
+			return 1
 		case d.Weight != nil:
-			return d.Weight(line)
+			return clearLine * d.Weight(line)
 		}
-		return 1
+		return clearLine
 	}
 	for _, s := range sample {
 		if n := weigh(s.line); n > 0 {

@@ -38,14 +38,7 @@ func mcpRemoteDebug() *Dialect {
 var remoteWords = []string{"] Using ", "] Connecting to ", "] Connected to ", "] Proxy established", "] Local STDIO server", "] Discovering OAuth",
 	"] Press Ctrl+C", "] Shutting down", "] Authentication ", "] Error from remote", "] {"}
 
-func remoteSays(line []byte) bool {
-	for _, w := range remoteWords {
-		if bytes.Contains(line, []byte(w)) {
-			return true
-		}
-	}
-	return false
-}
+func remoteSays(line []byte) bool { return saysAny(line, remoteWords) }
 
 // isPid reports whether the line starts with `[123] `.
 func isPid(line []byte) bool {

@@ -49,6 +49,7 @@ func TestVariations(t *testing.T) {
 `, "c2s req 1 ping|s2c res 1 -"},
 		{"a number in brackets that is nobody's", "wire", strings.Repeat("[1] cached\n", 9) + `[10:00:01] client -> server: {"jsonrpc":"2.0","id":1,"method":"ping"}
 `, "c2s req 1 ping"},
+		{"a logger's name beside calls", "docker-gateway", dispatch + "  - Calling tool sail with arguments: {}\n  > Calling tool sail took: 1s\n", "call start sail|call ok sail 1s"},
 		{"messages over several lines", "wire", `2026-01-01T10:00:00Z to server: {
   "jsonrpc": "2.0",
   "method": "ping",
