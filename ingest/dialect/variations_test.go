@@ -22,6 +22,10 @@ func TestVariations(t *testing.T) {
 `, "c2s req 0 ping"},
 		{"a batch", "claude-desktop", `2025-06-01T10:00:01.000Z [a] [info] Message from client: [{"method":"ping","jsonrpc":"2.0","id":1},{"method":"notifications/initialized","jsonrpc":"2.0"}] { metadata: undefined }
 `, "c2s req 1 ping|c2s ntf - notifications/initialized"},
+		{"a part that begins with answers", "go-sdk", `write: {"jsonrpc":"2.0","id":1,"result":{}}
+read: {"jsonrpc":"2.0","id":0,"result":{"roots":[]}}
+read: {"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`, "s2c res 1 -|c2s res 0 -|c2s req 2 tools/list"},
 		{"logback's pattern", "java-sdk", `20:33:28.242 [main] DEBUG i.m.c.t.StdioClientTransport - Sending message JSONRPCRequest[jsonrpc=2.0, method=ping, id=a-0, params=null]
 20:33:28.250 [main] DEBUG i.m.spec.McpSchema - Received JSON message: {"jsonrpc":"2.0","id":"a-0","result":{}}
 20:33:28.251 [main] DEBUG i.m.spec.McpClientSession - Received response: JSONRPCResponse[jsonrpc=2.0, id=a-0, result={}, error=null]
