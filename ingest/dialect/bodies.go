@@ -209,6 +209,10 @@ func onlyMessage(frames []frame.Frame) bool {
 // line that is one JSON value and no message, is for an auditor to name.
 func (r *bodyReader) found(line []byte, b *Batch) {
 	frames := r.one.Frames
+	for len(frames) > 1 && frames[0].Line != 1 { // held back from lines before: no text of this line is theirs
+		b.add(frames[0], Body{})
+		frames = frames[1:]
+	}
 	add := func(text []byte, body Body) {
 		var g frame.Frame
 		body.Text = text

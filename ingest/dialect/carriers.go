@@ -175,18 +175,35 @@ func startsTime(b []byte) bool {
 	return len(b) > 19 && b[0] == '2' && b[1] == '0' && b[4] == '-' && b[7] == '-' && b[13] == ':'
 }
 
-// peelJournal takes `Mar 02 09:41:03 host unit[123]: ` off. The time lacks its year and zone, so it is not used.
+// peelJournal takes `Mar 02 09:41:03 host unit[123]: ` off, whose time lacks its year and zone and is not used, and the same
+// behind `2026-03-02T09:41:03+0100`, as journalctl -o short-iso writes it.
 func peelJournal(line []byte, c *carried) []byte {
 	const shortest = len("Mar 02 09:41:03 h u[1]: ")
-	if len(line) < shortest || line[3] != ' ' || line[6] != ' ' || line[9] != ':' || line[12] != ':' || line[15] != ' ' || line[7]-'0' > 2 {
+	var at frame.Instant
+	begin := len("Mar 02 09:41:03 ")
+	switch {
+	case len(line) < shortest:
+		return nil
+	case startsTime(line) && line[10] == 'T':
+		begin = bytes.IndexByte(line, ' ') + 1
+		if begin == 0 || !frame.ParseWall(line[:begin-1], &at) {
+			return nil
+		}
+	case line[3] != ' ' || line[6] != ' ' || line[9] != ':' || line[12] != ':' || line[15] != ' ' || line[7]-'0' > 2:
 		return nil
 	}
-	head, rest, ok := bytes.Cut(line[16:], []byte("]: "))
+	head, rest, ok := bytes.Cut(line[begin:], []byte("]: "))
 	host, unit, two := bytes.Cut(head, []byte{' '})
 	if !ok || !two || len(host) == 0 || bytes.IndexByte(unit, '[') < 1 || bytes.IndexByte(unit, ' ') >= 0 {
 		return nil
 	}
+	if pid := unit[bytes.IndexByte(unit, '[')+1:]; digitsLen(pid) != len(pid) || len(pid) == 0 {
+		return nil
+	}
 	c.name = unit
+	if at.Known() && !at.Zoneless() {
+		c.at = at
+	}
 	return rest
 }
 
@@ -227,6 +244,7 @@ type peeler struct {
 	match func([]byte) bool
 	inner Reader
 	told  map[uint32]carried
+	stamp bool // the line before had a weak carrier: so has the next line of its record, which nobody knows by itself
 }
 
 func (p *peeler) Read(span []byte, b *Batch) {
@@ -284,7 +302,10 @@ func (p *peeler) line(n uint32, line []byte) []byte {
 	for range mostCarriers {
 		before := c
 		next, weak := peelOnce(inner, &c)
-		if next == nil || weak && (p.match(inner) || !p.match(bytes.TrimLeft(next, " \t"))) {
+		if weak {
+			p.stamp = next != nil && !p.match(inner) && (p.stamp || p.match(bytes.TrimLeft(next, " \t")))
+		}
+		if next == nil || weak && !p.stamp {
 			c = before
 			break
 		}

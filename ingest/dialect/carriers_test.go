@@ -16,7 +16,10 @@ var wraps = map[string]func(n int, line string) string{
 	},
 	"kubectl --prefix": func(_ int, line string) string { return "[pod/tide-7d9c6b5f44-aaaaa/server] " + line },
 	"journald":         func(n int, line string) string { return fmt.Sprintf("May 01 10:00:%02d host tide[4410]: %s", n, line) },
-	"docker -t":        func(n int, line string) string { return fmt.Sprintf("2026-05-01T10:00:%02d.123456789Z %s", n, line) },
+	"short-iso": func(n int, line string) string {
+		return fmt.Sprintf("2026-05-01T10:00:%02d+0100 host tide[4410]: %s", n, line)
+	},
+	"docker -t": func(n int, line string) string { return fmt.Sprintf("2026-05-01T10:00:%02d.123456789Z %s", n, line) },
 	"containerd": func(n int, line string) string {
 		return fmt.Sprintf("2026-05-01T10:00:%02d.123456789Z stdout F %s", n, line)
 	},

@@ -123,7 +123,7 @@ func (d *desktop) line(r *textReader, line []byte) {
 	switch {
 	case dir == frame.NoDir:
 		d.life(r, rest, f, server)
-	case len(body) > 0 && body[0] == '{':
+	case len(body) > 0 && (body[0] == '{' || body[0] == '['):
 		d.speaks(server)
 		if !r.message(bytes.TrimSuffix(body, noMetadata), f, dir) {
 			r.bad(line, frame.NotMessage)

@@ -57,8 +57,11 @@ func (d *dotnet) line(r *textReader, line []byte) {
 	d.handlers.add(r, f)
 }
 
+// dotnetSide reads who speaks, which is the first of the two named: a server's line goes on with its client. A console of one
+// line a record has the category in front.
 func dotnetSide(head []byte) frame.Side {
-	if bytes.HasPrefix(bytes.TrimLeft(head, " "), []byte("Client (")) {
+	client, server := bytes.Index(head, []byte(" Client (")), bytes.Index(head, []byte(" Server ("))
+	if client >= 0 && (server < 0 || client < server) || bytes.HasPrefix(head, []byte("Client (")) {
 		return frame.Client
 	}
 	return frame.Server

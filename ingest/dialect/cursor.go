@@ -19,7 +19,7 @@ func cursor() *Dialect {
 			_, _, rest, ok := cursorHead(line)
 			return ok && isCursor(rest)
 		},
-		Weight: func([]byte) int { return 2 },
+		Weight: func([]byte) int { return 10 },
 		New:    text(func() grammar { return &cursorLog{} }),
 	}
 }

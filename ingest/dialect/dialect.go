@@ -70,6 +70,9 @@ type Dialect struct {
 	// Weight is what a line that Match claims counts in detection; nil is 1 for each. A host's log holds the lines of its
 	// server's too, so a host's frames weigh most.
 	Weight func(line []byte) int
+	// Faint reports whether a line that Match claims only names the dialect's library and shows nothing: such lines decide when
+	// nobody else claims any. nil when there are none.
+	Faint func(line []byte) bool
 	// Whole reports whether a log that starts like this is one document of this dialect; nil when it is lines.
 	Whole func(head []byte) bool
 	// New makes a reader.
@@ -149,7 +152,7 @@ const detectLines = 200
 // Detect picks the dialect that claims most of the lines at a log's head and tail. When none claims any it is the native
 // one, whose reasons for refusing the lines then say what was expected.
 func Detect(head, tail []byte) *Dialect {
-	lines := append(firstLines(head), lastLines(tail)...)
+	lines := append(firstLines(head, detectLines), lastLines(tail, detectLines)...)
 	if d := native(); d.all(lines) { // the usual case, which need not pay for the others
 		return d
 	}
@@ -159,11 +162,32 @@ func Detect(head, tail []byte) *Dialect {
 			return d
 		}
 	}
+	best := bestOf(table, lines)
+	if best == nil || best.Sees&Requests == 0 { // a server that talks much may hide its host's lines from a first look
+		if wider := bestOf(table, append(firstLines(head, widerLines), lastLines(tail, widerLines)...)); wider != nil {
+			best = wider
+		}
+	}
+	switch named := []byte(`"jsonrpc"`); {
+	case best != nil:
+		return best
+	case bytes.Contains(head, named) || bytes.Contains(tail, named): // messages over several lines, each of which is nobody's
+		return wire()
+	}
+	return table[0]
+}
+
+// widerLines is how many lines at each end the second look takes.
+const widerLines = 4000
+
+// bestOf is the dialect that claims most of the lines; nil when none claims any.
+func bestOf(table []*Dialect, lines [][]byte) *Dialect {
 	sample := make([]sampleLine, len(lines))
 	for i, line := range lines {
 		sample[i] = sampleLine{line, stages(line)}
 	}
-	best, most, behind := table[0], 0, false
+	var best *Dialect
+	most, behind := 0, false
 	for _, d := range table {
 		claimed, peeled := d.claims(sample)
 		if claimed > most {
@@ -186,16 +210,21 @@ func (d *Dialect) all(lines [][]byte) bool {
 	return len(lines) > 0
 }
 
+// clearLine is how many faint lines a line counts for.
+const clearLine = 2 * detectLines
+
 // claims weighs the lines of a sample that the dialect claims. peeled is true when it takes the carriers off some first.
 func (d *Dialect) claims(sample []sampleLine) (weight int, peeled bool) {
 	weigh := func(line []byte) int {
 		switch {
 		case len(line) == 0 || !d.Match(line):
 			return 0
+		case d.Faint != nil && d.Faint(line):
+			return 1
 		case d.Weight != nil:
-			return d.Weight(line)
+			return clearLine * d.Weight(line)
 		}
-		return 1
+		return clearLine
 	}
 	for _, s := range sample {
 		if n := weigh(s.line); n > 0 {
@@ -218,9 +247,9 @@ type sampleLine struct {
 	inner [][]byte
 }
 
-func firstLines(part []byte) [][]byte {
+func firstLines(part []byte, most int) [][]byte {
 	var sample [][]byte
-	for n := 0; len(part) > 0 && n < detectLines; {
+	for n := 0; len(part) > 0 && n < most; {
 		var line []byte
 		line, part = cutLine(part)
 		if line, _ = trimLine(line); len(line) > 0 {
@@ -231,9 +260,9 @@ func firstLines(part []byte) [][]byte {
 	return sample
 }
 
-func lastLines(part []byte) [][]byte {
+func lastLines(part []byte, most int) [][]byte {
 	var sample [][]byte
-	for n := 0; len(part) > 0 && n < detectLines; {
+	for n := 0; len(part) > 0 && n < most; {
 		part = bytes.TrimSuffix(part, []byte{'\n'})
 		begin := bytes.LastIndexByte(part, '\n') + 1
 		line, _ := trimLine(part[begin:])

@@ -26,7 +26,7 @@ var formats = map[string]string{
 	"librechat_old_json": "librechat", "lsp_json": "lsp-json", "lsp_trace": "lsp-trace", "mcp_go_slog_json": "mcp-go-json",
 	"mcp_go_slog_text": "mcp-go", "mcp_remote_debug": "mcp-remote-debug", "mcp_remote_stderr": "mcp-remote", "mcp_trace_jsonl": "mcp-trace",
 	"mcpsnoop_jsonl": "mcpsnoop", "mcpspy_jsonl": "mcpspy", "mcptap_jsonl": "mcptap", "nginx_json": "nginx-json",
-	"python_sdk_sse_debug_dual": "python-sdk", "rmcp_tracing": "rmcp", "spring_ai_debug": "java-sdk", "supergateway_sse": "supergateway",
+	"python_sdk_sse_debug_dual": "python-sdk", "rmcp_info": "rmcp-info", "rmcp_tracing": "rmcp", "spring_ai_debug": "java-sdk", "supergateway_sse": "supergateway",
 	"tee_mcp": "tee-mcp", "tee_mcp_ts_key_order": "tee-mcp", "text_trace": "text-trace", "vscode_client_says": "vscode",
 	"vscode_debug_frames": "vscode", "vscode_initialize_wait_parse_failure": "vscode", "windsurf_frameless": "windsurf", "zed_context_server": "zed",
 }

@@ -50,7 +50,8 @@ func agentGateway() *Dialect {
 		Name: "agentgateway", Writer: "agentgateway, request log", Vantage: "a gateway, one record an HTTP exchange; no ids", Moment: "the exchange ended",
 		Sees: atEnds, Ordered: true, Carried: true, Side: frame.Proxy,
 		Match: prose(func(line []byte) bool {
-			return bytes.Contains(line, []byte(" request gateway=")) && bytes.Contains(line, []byte(" http.status="))
+			_, rest, ok := agentRecord(line)
+			return ok && bytes.HasPrefix(rest, []byte("gateway=")) && bytes.Contains(rest, []byte(" http.status="))
 		}),
 		Weight: func([]byte) int { return 10 },
 		New:    text(func() grammar { return agentLog{} }),
@@ -60,7 +61,7 @@ func agentGateway() *Dialect {
 type agentLog struct{}
 
 func (agentLog) line(r *textReader, line []byte) {
-	_, rest, ok := bytes.Cut(line, []byte(" request "))
+	at, rest, ok := agentRecord(line)
 	if !ok {
 		return
 	}
@@ -69,7 +70,6 @@ func (agentLog) line(r *textReader, line []byte) {
 	if err != nil {
 		return
 	}
-	at, _, _ := stamp(line)
 	f := r.blank()
 	f.Side = frame.Proxy
 	if session := rec.any("mcp.session.id"); session != nil {
@@ -81,6 +81,18 @@ func (agentLog) line(r *textReader, line []byte) {
 		begin = at.Back(d)
 	}
 	r.exchange(f, begin, at, status, exchangeWord(f.Method, status))
+}
+
+// agentRecord finds the members behind `TIME level request `, with tabs or spaces between.
+func agentRecord(line []byte) (at frame.Instant, rest []byte, ok bool) {
+	w := words{line}
+	if !frame.ParseWall(w.next(), &at) {
+		return at, nil, false
+	}
+	if !isLevel(w.next()) || string(w.next()) != "request" {
+		return at, nil, false
+	}
+	return at, w.rest(), true
 }
 
 func exchangeWord(method []byte, status int64) string {

@@ -36,7 +36,41 @@ func goLine(line []byte) (body []byte, w way) {
 	return nil, noWay
 }
 
-type goLog struct{ side frame.Side }
+// goLog holds frames back until one tells whose log it is: a part of a rotated log may begin with answers, which do not.
+type goLog struct {
+	side  frame.Side
+	early []goEarly
+}
+
+type goEarly struct {
+	frame frame.Frame
+	way   way
+	line  uint32 // over the whole log
+}
+
+// mostEarly is how many frames are held back; a log that does not tell by then never will.
+const mostEarly = 1000
+
+// atEnd gives what was held back in a log that never told.
+func (g *goLog) atEnd(r *textReader) { g.release(r) }
+
+func (g *goLog) release(r *textReader) {
+	for _, e := range g.early {
+		r.at(e.line, &e.frame)
+		g.place(r, &e.frame, e.way)
+	}
+	g.early = nil
+}
+
+// place gives the frame its side and direction.
+func (g *goLog) place(r *textReader, f *frame.Frame, w way) {
+	f.Side = g.side
+	if f.Dir = w.dir(g.side); f.Dir != frame.NoDir {
+		r.add(*f)
+		return
+	}
+	r.directed(f, frame.NoDir)
+}
 
 func (g *goLog) line(r *textReader, line []byte) {
 	body, way := goLine(line)
@@ -63,14 +97,13 @@ func (g *goLog) line(r *textReader, line []byte) {
 	if sure := methodDirections[string(f.Method)]; g.side == frame.NoSide && !f.Kind.Answer() {
 		g.side = way.side(sure)
 	}
-	f.Side = g.side
 	if f.Kind.Answer() && way == outward {
 		f.Phase = frame.Written
 	}
-	if dir := way.dir(g.side); dir != frame.NoDir {
-		f.Dir = dir
-		r.add(f)
+	if g.side == frame.NoSide && len(g.early) < mostEarly {
+		g.early = append(g.early, goEarly{f.Clone(), way, r.here()})
 		return
 	}
-	r.directed(&f, frame.NoDir)
+	g.release(r)
+	g.place(r, &f, way)
 }

@@ -19,7 +19,10 @@ func inspectorExport() *Dialect {
 		Match: func([]byte) bool { return false },
 		Whole: func(head []byte) bool {
 			head = bytes.TrimLeft(head, " \t\r\n")
-			return len(head) > 0 && head[0] == '[' && bytes.Contains(head, []byte(`"direction"`)) && bytes.Contains(head, []byte(`"message"`)) &&
+			if len(head) == 0 || head[0] != '[' || !bytes.HasPrefix(bytes.TrimLeft(head[1:], " \t\r\n"), []byte{'{'}) {
+				return false // a carrier's `[pod/…]` opens with a bracket too
+			}
+			return bytes.Contains(head, []byte(`"direction"`)) && bytes.Contains(head, []byte(`"message"`)) &&
 				bytes.Contains(head, []byte(`"timestamp"`))
 		},
 		New: newDocument(readInspector),

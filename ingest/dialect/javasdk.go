@@ -29,13 +29,14 @@ func javaSDK() *Dialect {
 	}
 }
 
+// javaWords stand behind ` : ` in Spring's pattern and behind ` - ` in logback's own.
 var javaWords = []struct {
 	words string
 	way   way
 	again bool // a second report of what was read as JSON
 }{
-	{": Sending message JSONRPC", outward, false}, {": Received JSON message: ", inward, false}, {": Received response: JSONRPC", inward, true},
-	{": Received request: JSONRPC", inward, true}, {": Received notification: JSONRPC", inward, true}, {": Received message: JSONRPC", inward, true},
+	{"Sending message JSONRPC", outward, false}, {"Received JSON message: ", inward, false}, {"Received response: JSONRPC", inward, true},
+	{"Received request: JSONRPC", inward, true}, {"Received notification: JSONRPC", inward, true}, {"Received message: JSONRPC", inward, true},
 }
 
 type java struct {

@@ -50,6 +50,7 @@ func (i *ide) line(r *textReader, line []byte) {
 	wire := string(label) == "SERVER" || string(label) == "CLIENT"
 	switch {
 	case wire && len(body) > 0 && body[0] == '{':
+		r.doubted = true
 		dir := frame.C2S // the label names the recipient, where the content does not tell
 		if string(label) == "CLIENT" {
 			dir = frame.S2C

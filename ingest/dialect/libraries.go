@@ -2,5 +2,5 @@ package dialect
 
 // libraries are the SDKs: what a server or client that uses one logs.
 func libraries() []*Dialect {
-	return []*Dialect{goSDK(), mcpGo(), mcpGoJSON(), pythonSDK(), fastMCP(), csharp(), rmcp(), javaSDK()}
+	return []*Dialect{goSDK(), mcpGo(), mcpGoJSON(), pythonSDK(), fastMCP(), csharp(), rmcpInfo(), rmcp(), javaSDK()}
 }

@@ -16,7 +16,7 @@ func mcpRemote() *Dialect {
 		Name: "mcp-remote", Writer: "mcp-remote, stderr", Vantage: "a bridge from stdio to HTTP, before each send; requests without ids", Moment: "before the send",
 		Knob: "run it with --debug: then ids show",
 		Sees: Requests | Responses | Large | Flying, Ordered: true, Carried: true, Side: frame.Server,
-		Match: func(line []byte) bool { _, _, ok := remoteLine(line); return ok || isPid(line) },
+		Match: func(line []byte) bool { _, _, ok := remoteLine(line); return ok || isPid(line) && remoteSays(line) },
 		New:   text(func() grammar { return &remote{} }),
 	}
 }
@@ -33,6 +33,12 @@ func mcpRemoteDebug() *Dialect {
 		New:    text(func() grammar { return remoteLog{} }),
 	}
 }
+
+// remoteWords are what mcp-remote says of its own life; that a line starts with a number in brackets many programs share.
+var remoteWords = []string{"] Using ", "] Connecting to ", "] Connected to ", "] Proxy established", "] Local STDIO server", "] Discovering OAuth",
+	"] Press Ctrl+C", "] Shutting down", "] Authentication ", "] Error from remote", "] {"}
+
+func remoteSays(line []byte) bool { return saysAny(line, remoteWords) }
 
 // isPid reports whether the line starts with `[123] `.
 func isPid(line []byte) bool {

@@ -23,15 +23,19 @@ func pythonSDK() *Dialect {
 		Weight: weights(func(line []byte) bool {
 			return bytes.Contains(line, []byte("Received JSON: ")) || bytes.Contains(line, []byte("Sending message via SSE: ")) || bytes.Contains(line, []byte("client message: "))
 		}, 4),
-		New: text(func() grammar { return &python{} }),
+		Faint: func(line []byte) bool { return !saysAny(line, pythonWords[1:]) },
+		New:   text(func() grammar { return &python{} }),
 	}
 }
 
-var pythonWords = []string{processing, "Dispatching request of type", "mcp.server.lowlevel", "Received JSON: b", "Sending message via SSE: ", "Sending client message: ",
+// pythonWords start with the logger's name, which alone shows nothing.
+var pythonWords = []string{"mcp.server.lowlevel", processing, "Dispatching request of type", "Received JSON: b", "Sending message via SSE: ", "Sending client message: ",
 	"SSE message: ", "Failed to parse JSONRPC message", "dropping response for unknown/late request id", "Response sent"}
 
-func pythonWord(line []byte) bool {
-	for _, w := range pythonWords {
+func pythonWord(line []byte) bool { return saysAny(line, pythonWords) }
+
+func saysAny(line []byte, any []string) bool {
+	for _, w := range any {
 		if bytes.Contains(line, []byte(w)) {
 			return true
 		}
@@ -157,8 +161,12 @@ func pythonTime(line []byte) (at frame.Instant) {
 	return at
 }
 
-// reprMessage reads `root=JSONRPCResponse(jsonrpc='2.0', id=8, result={…})`, as Python prints a message.
+// reprMessage reads `root=JSONRPCResponse(jsonrpc='2.0', id=8, result={…})`, as Python prints a message; from v1.8 on it stands
+// within `SessionMessage(message=JSONRPCMessage(…), metadata=…)`.
 func reprMessage(b []byte, f *frame.Frame) bool {
+	if inner, ok := bytes.CutPrefix(b, []byte("SessionMessage(message=JSONRPCMessage(")); ok {
+		b = inner
+	}
 	class, rest, ok := between(b, "JSONRPC", "(")
 	if !ok {
 		return false

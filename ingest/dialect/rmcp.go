@@ -23,6 +23,19 @@ func rmcp() *Dialect {
 	}
 }
 
+// rmcpInfo is the row of a log at INFO, which holds notifications and no requests: the absence of one there says nothing. A
+// line at DEBUG tips the balance to rmcp.
+func rmcpInfo() *Dialect {
+	d := rmcp()
+	d.Name, d.Writer, d.Sees, d.Source = "rmcp-info", "Rust SDK (rmcp), tracing at info", Times|IDs|Large, fromDescription
+	debug := d.Match
+	d.Match = func(line []byte) bool {
+		head, _, _ := bytes.Cut(line, rmcpMark)
+		return debug(line) && !bytes.Contains(head, []byte("DEBUG")) && !bytes.Contains(head, []byte("TRACE"))
+	}
+	return d
+}
+
 var rmcpMark = []byte("rmcp::service: ")
 
 type rust struct{ side frame.Side }
@@ -31,6 +44,9 @@ func (s *rust) line(r *textReader, line []byte) {
 	_, said, ok := bytes.Cut(line, rmcpMark)
 	if !ok {
 		return
+	}
+	if place, rest, ok := bytes.Cut(said, []byte(": ")); ok && bytes.Contains(place, []byte(".rs")) {
+		said = rest // a subscriber that was told to writes the place in the source
 	}
 	f := r.blank()
 	f.At, _, _ = stamp(line)
@@ -88,12 +104,24 @@ func rustNotification(r *textReader, rest []byte, f frame.Frame) {
 	if len(f.Method) == 0 {
 		f.Method = class
 	}
-	if _, id, ok := bytes.Cut(rest, []byte("request_id: Number(")); ok && string(f.Method) == "notifications/cancelled" {
-		if n := digitsLen(id); n > 0 {
-			f.RequestID = frame.ID(id[:n])
+	if string(f.Method) == "notifications/cancelled" {
+		if f.RequestID = rustRequestID(rest); f.RequestID == nil && r.partial { // it may stand in what was cut off
+			r.bad(rest, cutOff)
+			return
 		}
 	}
 	r.add(f)
+}
+
+// rustRequestID reads `request_id: Number(2)` or `request_id: String("x")`.
+func rustRequestID(rest []byte) frame.ID {
+	for _, before := range [...]string{"request_id: Number(", "request_id: String("} {
+		if _, id, ok := bytes.Cut(rest, []byte(before)); ok {
+			id, _, _ := frame.ParseID(id)
+			return id
+		}
+	}
+	return nil
 }
 
 func rustExit(r *textReader, rest []byte, f frame.Frame) {

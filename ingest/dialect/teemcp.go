@@ -21,7 +21,8 @@ func teeMCP() *Dialect {
 			_, ok := teeHead(line, &f)
 			return ok
 		},
-		New: func() Reader { return teeReader{} },
+		Weight: func([]byte) int { return hostFrame }, // the server's stderr may be most of it
+		New:    func() Reader { return teeReader{} },
 	}
 }
 

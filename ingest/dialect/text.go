@@ -27,6 +27,7 @@ type textReader struct {
 	n       uint32 // the line being read, within its span
 	begun   uint32 // lines before the span
 	partial bool   // the line has no end: it is the log's last, and may be cut anywhere
+	doubted bool   // the log's words may name either end, so who holds an id open tells better where its answer went
 	asked   wireReader
 	calls   idless
 }
@@ -105,6 +106,9 @@ func (r *textReader) bad(line []byte, reason frame.Reason) { r.b.refuse(r.n, lin
 // is where the log says that it went; content decides over words where only one side may send it.
 func (r *textReader) message(body []byte, f frame.Frame, dir frame.Dir) bool {
 	text := bytes.TrimLeft(body, " ")
+	if n, array := arrayLen(text); array && n > 0 { // a batch
+		return r.batch(text, f, dir)
+	}
 	if len(text) > 0 && text[len(text)-1] == '}' && frame.DecodeMessage(text, &f) == frame.NoReason {
 		f.Bytes = int64(len(text)) + 1
 		r.directed(&f, dir)
@@ -125,6 +129,22 @@ func (r *textReader) message(body []byte, f frame.Frame, dir frame.Dir) bool {
 	return true
 }
 
+// batch adds the messages of an array; false when one of its elements is none.
+func (r *textReader) batch(text []byte, f frame.Frame, dir frame.Dir) bool {
+	whole := true
+	frame.Elements(text, func(e []byte) {
+		g := f
+		g.More = moreOf(&f)
+		g.Bytes = frame.Unknown // the line has one size for all of them
+		if frame.DecodeMessage(e, &g) != frame.NoReason {
+			whole = false
+			return
+		}
+		r.directed(&g, dir)
+	})
+	return whole
+}
+
 // cutMarks are what writers put where they cut a payload.
 var cutMarks = []string{"... [truncated]", "…[truncated]", "[truncated]", "...", "…"}
 
@@ -142,11 +162,12 @@ func (r *textReader) cut(text []byte, f *frame.Frame) bool {
 	return frame.DecodeCut(text, f)
 }
 
-// directed adds a message whose direction the log tells, or its content does.
+// directed adds a message whose direction the log tells, or its content does. Ids do not overrule the words: two servers, or
+// the part of a log before a rotation, may use the same.
 func (r *textReader) directed(f *frame.Frame, dir frame.Dir) {
 	sure := methodDirections[string(f.Method)]
 	switch {
-	case f.Kind.Answer() && r.asked.onlyHolder(f.ID) != frame.NoDir:
+	case f.Kind.Answer() && (r.doubted || dir == frame.NoDir) && r.asked.onlyHolder(f.ID) != frame.NoDir:
 		dir = opposite(r.asked.onlyHolder(f.ID))
 	case !f.Kind.Answer() && sure != frame.NoDir:
 		dir = sure

@@ -228,14 +228,22 @@ func (t *traceWords) read(f *frame.Frame) frame.Reason {
 	}
 }
 
-// token reads an id as raw JSON. A word that is no JSON is no id: whether 47 was "47" could not be told.
+// token reads an id as raw JSON, or a bare word that can be nothing but a string because it starts with a letter. Another word
+// that is no JSON is no id.
 func (t *traceWords) token(b []byte) (frame.ID, bool) {
 	if rest, ok := bytes.CutPrefix(b, []byte("null")); ok && ends(rest) {
 		t.b = rest
 		return b[:4], true
 	}
 	id, rest, ok := frame.ParseID(b)
-	if !ok || !ends(rest) {
+	if !ok {
+		word := (&words{b}).next()
+		if len(word) == 0 || word[0] < 'A' || word[0] > 'z' || bytes.ContainsAny(word, `"[]{}`) || string(word) == "true" || string(word) == "false" {
+			return nil, false
+		}
+		id, rest = frame.StringID(string(word)), b[len(word):]
+	}
+	if !ends(rest) {
 		return nil, false
 	}
 	t.b = rest
