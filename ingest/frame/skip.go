@@ -100,7 +100,7 @@ func stringEnd(b []byte, i int) int {
 	for words := 1; ; words++ {
 		hit := special(load(b, i)) // zeros behind the end of b are control characters
 		if hit == 0 {
-			if i += 8; words == 8 && blocks { // it is long
+			if i += 8; words == 2 && blocks { // it is no short one
 				return blocksEnd(b, i)
 			}
 			continue
