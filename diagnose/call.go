@@ -6,6 +6,7 @@ import (
 
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/frame"
+	"mcpdiag/join"
 )
 
 // Half is one log's view of a call; a nil Log means that the log does not have it.
@@ -66,6 +67,9 @@ func (h Half) Stretch() *ingest.Stretch {
 	}
 	return h.Log.Stretches[h.Log.Half(h.N).Stretch]
 }
+
+// in is where the half's stretch is.
+func (h Half) in() join.Stretch { return join.Stretch{Log: h.Log, N: h.Log.Half(h.N).Stretch} }
 
 // Has reports whether the half has a flag.
 func (h Half) Has(f ingest.Flags) bool { return h.Log != nil && h.Log.Half(h.N).Flags&f != 0 }

@@ -223,7 +223,7 @@ func (d *Diagnosis) casualties() {
 // pair is the number of the session that both logs share.
 func (d *Diagnosis) pair(c *Call) uint32 {
 	h := c.any()
-	return d.join.Align.Pair[h.Log.Side][h.Log.Half(h.N).Stretch]
+	return d.join.Align.PairOf(h.Log, h.N)
 }
 
 // whyHidden says what may have swallowed a line of the responder's log.
@@ -245,18 +245,18 @@ func (d *Diagnosis) nothing(c *Call) string {
 	switch {
 	case c.Sent.Has(ingest.Acked):
 		return fmt.Sprintf("the %s acknowledged the cancel (%s): it reads and had not answered the call", c.Requester.Peer(), Cite(c.Sent.Log, c.Sent.Fact().AckLine))
-	case len(d.Logs) == 1 && c.Leaf == NoLeaf && c.Served.OK() && c.Served.Line(ingest.Answer) != 0:
+	case !d.BothSides() && c.Leaf == NoLeaf && c.Served.OK() && c.Served.Line(ingest.Answer) != 0:
 		return fmt.Sprintf("written (%s); whether it was read only the %s's log can say", Cite(c.Served.Log, c.Served.Line(ingest.Answer)), c.Requester)
-	case len(d.Logs) == 1 && c.Leaf == NoLeaf && c.Served.OK():
+	case !d.BothSides() && c.Leaf == NoLeaf && c.Served.OK():
 		return fmt.Sprintf("it reached the %s (%s); what became of it only the %s's log can say", c.Requester.Peer(), c.FirstLine(), c.Requester)
-	case len(d.Logs) == 1 && c.Leaf == NoLeaf && c.Q[0] == Yes:
+	case !d.BothSides() && c.Leaf == NoLeaf && c.Q[0] == Yes:
 		return fmt.Sprintf("it reached the %s; whether an answer was written only the %s's log can say", c.Requester.Peer(), c.Requester.Peer())
-	case len(d.Logs) == 1 && c.Leaf == NoLeaf:
+	case !d.BothSides() && c.Leaf == NoLeaf:
 		return fmt.Sprintf("there is no log of the %s to say whether the request arrived", c.Requester.Peer())
 	case c.Reason == LogIncomplete && !c.Sent.OK():
 		return fmt.Sprintf("served (%s), but the requester's log does not show it: it started later, was rotated, or is another client's", c.FirstLine())
-	case c.Reason == LogIncomplete && !c.Served.OK() && !d.Log(c.Requester.Peer()).Dialect.Sees.EveryRequest():
-		return fmt.Sprintf("answered (%s); the responder's log does not show every call (%s)", Cite(c.Sent.Log, c.Sent.Line(ingest.Answer)), d.Log(c.Requester.Peer()).Dialect.Name)
+	case c.Reason == LogIncomplete && !c.Served.OK() && !d.peers(c.Sent)[0].Dialect.Sees.EveryRequest():
+		return fmt.Sprintf("answered (%s); the responder's log does not show every call (%s)", Cite(c.Sent.Log, c.Sent.Line(ingest.Answer)), d.peers(c.Sent)[0].Dialect.Name)
 	case c.Reason == LogIncomplete && !c.Served.OK():
 		return fmt.Sprintf("answered (%s), but the responder's log does not show the call: it started later, was rotated, or another replica or a proxy answered", Cite(c.Sent.Log, c.Sent.Line(ingest.Answer)))
 	case c.Reason == LogIncomplete:

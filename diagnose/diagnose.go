@@ -78,14 +78,21 @@ func Diagnose(ctx context.Context, conn *ingest.Conn, logs []*ingest.Log, o Opti
 // tell makes what leaf.sql reads beside the calls, and runs it.
 func (d *Diagnosis) tell(ctx context.Context) error {
 	c := d.join.Conn
-	if err := c.Exec(ctx, "CREATE OR REPLACE TEMP TABLE logs (side UTINYINT, cut BOOLEAN, sees BOOLEAN, answers BOOLEAN)"); err != nil {
+	if err := c.Exec(ctx, "CREATE OR REPLACE TEMP TABLE spans (span UINTEGER, answers BOOLEAN, cut BOOLEAN, sees BOOLEAN)"); err != nil {
 		return err
 	}
-	for _, l := range d.Logs {
-		sees := l.Dialect.Sees
-		if err := c.Exec(ctx, "INSERT INTO logs VALUES ($1, $2, $3, $4)", uint8(l.Side), l.CutTail, sees.EveryRequest(), l.Messages > 0 && sees.EveryAnswer()); err != nil {
+	for k, span := range d.join.Align.Spans {
+		cut, sees := false, true
+		for _, l := range span.Peers {
+			cut, sees = cut || l.CutTail, sees && l.Dialect.Sees.EveryRequest()
+		}
+		answers := span.Log.Messages > 0 && span.Log.Dialect.Sees.EveryAnswer()
+		if err := c.Exec(ctx, "INSERT INTO spans VALUES ($1, $2, $3, $4)", k, answers, cut, sees); err != nil {
 			return err
 		}
+	}
+	if err := c.Exec(ctx, "SET VARIABLE both_sides = $1", d.BothSides()); err != nil {
+		return err
 	}
 	halves := 0
 	for _, l := range d.Logs {
@@ -169,7 +176,7 @@ func (d *Diagnosis) call(halves, verdict int64) *Call {
 	if leaf := verdict >> 9 & 7; leaf > 0 {
 		c.Leaf = Leaves()[leaf-1]
 	} else {
-		c.Reason = whyNone(c.Q, c.Ambiguous(), c.Sent.OK() || len(d.Logs) == 1)
+		c.Reason = whyNone(c.Q, c.Ambiguous(), c.Sent.OK() || !d.BothSides())
 	}
 	return c
 }
@@ -178,10 +185,14 @@ func (d *Diagnosis) half(side frame.Side, n int64) Half {
 	if n < 0 {
 		return Half{}
 	}
-	return Half{d.Log(side), uint32(n)}
+	l, i := d.join.Align.Find(d.Logs, side, uint32(n))
+	return Half{l, i}
 }
 
-// Log is the log of a side; nil when it was not given.
+// BothSides reports whether logs of both sides were given.
+func (d *Diagnosis) BothSides() bool { return d.Log(frame.Client) != nil && d.Log(frame.Server) != nil }
+
+// Log is the first log of a side; nil when none was given.
 func (d *Diagnosis) Log(side frame.Side) *ingest.Log {
 	for _, l := range d.Logs {
 		if l.Side == side {
@@ -189,6 +200,21 @@ func (d *Diagnosis) Log(side frame.Side) *ingest.Log {
 		}
 	}
 	return nil
+}
+
+// peers are the logs in which the other half of a call would stand: those of the other side that know its session, else all
+// of that side.
+func (d *Diagnosis) peers(h Half) []*ingest.Log {
+	if peers := d.join.Align.PeersOf(h.Log, h.N); len(peers) > 0 {
+		return peers
+	}
+	var all []*ingest.Log
+	for _, l := range d.Logs {
+		if l.Side != h.Log.Side {
+			all = append(all, l)
+		}
+	}
+	return all
 }
 
 // Cite names a line of a log as a reader finds it: file and line.

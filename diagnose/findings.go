@@ -46,7 +46,7 @@ func (d *Diagnosis) find(ctx context.Context) error {
 	}
 	d.ignoredCancels()
 	for _, doubt := range d.join.Doubts {
-		d.add(doubt.Kind, "warning", d.Log(frame.Client), doubt.Line, doubt.Text)
+		d.add(doubt.Kind, "warning", doubt.Client.Log, doubt.Line, doubt.Text)
 	}
 	return d.findOrphans(ctx)
 }
@@ -169,7 +169,7 @@ func (d *Diagnosis) copied(l *ingest.Log) {
 
 // swapped notices logs that were given the wrong way round.
 func (d *Diagnosis) swapped() {
-	if len(d.Logs) != 2 {
+	if !d.BothSides() {
 		return
 	}
 	both := true

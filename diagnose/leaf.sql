@@ -8,7 +8,7 @@ SELECT requester, r_facts, p_facts,
        min(r_line) AS r_line, max(r_line) AS r_last,
        min(p_line) AS p_line, max(p_line) AS p_last,
        count(*)    AS n
-FROM (SELECT *, r_facts | 512 IS DISTINCT FROM 4627 OR p_facts | 512 IS DISTINCT FROM 4627 OR getvariable('every') AS single FROM calls)
+FROM (SELECT *, (r_facts & 131071) | 512 IS DISTINCT FROM 4627 OR (p_facts & 131071) | 512 IS DISTINCT FROM 4627 OR getvariable('every') AS single FROM calls)
 GROUP BY ALL;
 
 -- One row of `verdicts` is one row of `told` with its three answers and the leaf that they select.
@@ -17,7 +17,8 @@ GROUP BY ALL;
 -- answer may be there and not be shown), 8 ambiguous, 16 the other log knows the session, 32 young, 64 open by design,
 -- 128 quiet, 256 short of answers, 512 shown, 1024 gave up before any answer that may hide, 2048 slow; from 4096 on the
 -- outcome: 1 answered, 2 late, 3 cancelled, 4 refused; 32768 the log itself shows that the responder had read the request,
--- 65536 and that it had not answered when it was cancelled.
+-- 65536 and that it had not answered when it was cancelled; from 131072 on the number of its span: its log, and the logs of
+-- the other side that know its session. `spans` has what these can show.
 --
 -- A half that is missing proves something only where its log covers: from the first call that both logs show, in the line
 -- order of the log that has the call, to the end; and not after the last shared call of a log whose tail is cut.
@@ -27,16 +28,16 @@ WITH seen AS (
          coalesce(r_facts, 0) AS r, coalesce(p_facts, 0) AS p,
          r_facts IS NOT NULL AS r_has, p_facts IS NOT NULL AS p_has
   FROM told
-), shared AS (             -- per log: the first and the last of its lines that belong to a call of both
-  SELECT side, min(line) AS first, max(last) AS last
-  FROM (SELECT requester AS side, r_line AS line, r_last AS last FROM seen WHERE r_has AND p_has
+), shared AS (             -- per span: the first and the last of its lines that belong to a call of both sides
+  SELECT span, min(line) AS first, max(last) AS last
+  FROM (SELECT r // 131072 AS span, r_line AS line, r_last AS last FROM seen WHERE r_has AND p_has
         UNION ALL
-        SELECT 3 - requester,     p_line,         p_last         FROM seen WHERE r_has AND p_has)
-  GROUP BY side
+        SELECT p // 131072,         p_line,         p_last         FROM seen WHERE r_has AND p_has)
+  GROUP BY span
 ), answered AS (
   SELECT seen.*,
          (r | p) & 8 > 0 AS ambiguous,
-         peer.answers,
+         own.answers,
          CASE WHEN r_has AND NOT p_has
               THEN r & 16 > 0 AND peer.sees
                    AND (shared.first IS NULL OR r_line >= shared.first)
@@ -44,8 +45,9 @@ WITH seen AS (
                    AND NOT (peer.cut AND shared.last IS NULL)
          END AS covered
   FROM seen
-  LEFT JOIN shared ON shared.side = seen.requester
-  LEFT JOIN logs AS peer ON peer.side = 3 - seen.requester
+  LEFT JOIN shared        ON r_has AND shared.span = r // 131072
+  LEFT JOIN spans AS peer ON r_has AND peer.span = r // 131072
+  LEFT JOIN spans AS own  ON p_has AND own.span = p // 131072
   WHERE (r | p) & 1 > 0    -- an answer whose request neither log has is a finding
     AND (CASE WHEN r_has THEN r ELSE p END) & 512 > 0
 ), q AS (
@@ -54,7 +56,7 @@ WITH seen AS (
               WHEN p_has                                           THEN true
               WHEN r & 32768 > 0                                   THEN true   -- its handler's words stand in the requester's log
               WHEN covered                                         THEN false
-              WHEN r & 2 > 0 AND (SELECT count(*) FROM logs) = 1   THEN true   -- what was read had been written
+              WHEN r & 2 > 0 AND NOT getvariable('both_sides')   THEN true   -- what was read had been written
          END AS q1,
          CASE WHEN ambiguous                                       THEN NULL
               WHEN p & 2 > 0 AND (p & 4 = 0 OR r & 2 > 0)          THEN true
@@ -62,7 +64,7 @@ WITH seen AS (
               WHEN r & 65536 > 0                                   THEN false
               WHEN p_has AND p & 4 > 0                             THEN NULL
               WHEN p_has OR covered AND r & 32768 = 0              THEN false
-              WHEN r & 2 > 0 AND (SELECT count(*) FROM logs) = 1   THEN true
+              WHEN r & 2 > 0 AND NOT getvariable('both_sides')   THEN true
          END AS q2,
          CASE WHEN ambiguous                                       THEN NULL
               WHEN r & 2 > 0                                       THEN true

@@ -8,6 +8,7 @@ import (
 
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/frame"
+	"mcpdiag/join"
 )
 
 // someOf is how many of many are named.
@@ -47,7 +48,7 @@ func idsRenumbered(s *scene) *Cause {
 		return nil
 	}
 	h := s.c.any()
-	doubt := s.doubts[place{side: h.Log.Side, stretch: h.Log.Half(h.N).Stretch}]
+	doubt := s.doubts[join.Stretch{Log: h.Log, N: h.Log.Half(h.N).Stretch}]
 	if doubt == nil {
 		return nil
 	}
@@ -55,7 +56,7 @@ func idsRenumbered(s *scene) *Cause {
 	say := func() string { return doubt.Text }
 	for i, j := range doubt.Alike {
 		if h.Log.Side == frame.Client && h.N == i {
-			other := Half{s.d.Log(frame.Server), j}
+			other := Half{doubt.Server.Log, j}
 			s.c.Hints = append(s.c.Hints, Hint{IDsRenumbered, fmt.Sprintf("by order, method, tool and size this is the server's id %s", other.Log.ID(j)), []string{other.answerLine()}})
 		}
 	}

@@ -146,14 +146,14 @@ func maxLineLength(s *scene) *Cause {
 	}
 	v := s.read()
 	smallest := v.least
-	if lost <= v.largest {
+	if lost <= v.Largest {
 		return nil
 	}
-	leftover := s.leftover(lost, v.largest, smallest)
+	leftover := s.leftover(lost, v.Largest, smallest)
 	say := func() string {
-		text := bracket(v.largest, smallest)
-		if v.reads > 0 {
-			text += fmt.Sprintf(" (largest read: %s)", v.largestIn.answerRead())
+		text := bracket(v.Largest, smallest)
+		if v.Answers > 0 {
+			text += fmt.Sprintf(" (largest read: %s)", Cite(s.c.Sent.Log, v.LargestLine))
 		}
 		if leftover != "" {
 			text += "; " + leftover
@@ -161,10 +161,10 @@ func maxLineLength(s *scene) *Cause {
 		return text
 	}
 	survived := s.answeredAfter(v.firstGone) // it lives, and drops what is too long
-	if smallest <= v.largest {
+	if smallest <= v.Largest {
 		return s.diedOnIt(v, survived)
 	}
-	if leftover != "" && (survived || len(v.lost) > 1) || len(v.lost) > 1 && (survived || len(within(v.largest, smallest)) == 1) {
+	if leftover != "" && (survived || len(v.lost) > 1) || len(v.lost) > 1 && (survived || len(within(v.Largest, smallest)) == 1) {
 		return found(MaxLineLength, say)
 	}
 	return candidate(MaxLineLength, say)
@@ -177,7 +177,7 @@ func (s *scene) diedOnIt(v *survey, survived bool) *Cause {
 		return nil
 	}
 	return candidate(MaxLineLength, func() string {
-		return fmt.Sprintf("it is the first loss, and with %s larger than all that was read (%s at most); a reader that ends at a line that is too long loses all after it", size(s.lost()), size(v.largest))
+		return fmt.Sprintf("it is the first loss, and with %s larger than all that was read (%s at most); a reader that ends at a line that is too long loses all after it", size(s.lost()), size(v.Largest))
 	})
 }
 
@@ -194,8 +194,6 @@ func (s *scene) leftover(lost, passed, smallest int64) string {
 	}
 	return ""
 }
-
-func (h Half) answerRead() string { return Cite(h.Log, h.Line(ingest.Answer)) }
 
 func readerStopped(s *scene) *Cause {
 	if s.c.Leaf != WrittenNotRead {

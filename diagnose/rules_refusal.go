@@ -79,10 +79,10 @@ func requestTooLarge(s *scene) *Cause {
 		return nil
 	}
 	v, lost := s.served(), s.read()
-	if v.requests == 0 || lost.leastReq <= v.largestReq {
+	if v.Requests == 0 || lost.leastReq <= v.LargestRequest {
 		return nil
 	}
-	say := func() string { return "of the requests " + bracket(v.largestReq, lost.leastReq) }
+	say := func() string { return "of the requests " + bracket(v.LargestRequest, lost.leastReq) }
 	if lost.lostReq > 1 && s.answeredAfter(lost.firstLost) {
 		return found(MaxLineLength, say)
 	}
@@ -91,16 +91,11 @@ func requestTooLarge(s *scene) *Cause {
 
 // served is the survey of the requests that the responder read.
 func (s *scene) served() *survey {
-	stretch, l := s.servedStretch()
-	if stretch == nil {
+	at, ok := s.servedIn()
+	if !ok {
 		return &survey{}
 	}
-	for i, other := range l.Stretches {
-		if other == stretch {
-			return s.look(place{l.Side, uint32(i), uint8(s.c.Requester)})
-		}
-	}
-	return &survey{}
+	return s.look(place{at, uint8(s.c.Requester)})
 }
 
 func requestUnparsed(s *scene) *Cause {

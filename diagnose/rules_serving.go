@@ -67,18 +67,8 @@ func circularWait(s *scene) *Cause {
 
 // busyAfter reports whether the client sent something of its own after it read the inner request: then it is not stuck.
 func (s *scene) busyAfter(inner *Call) bool {
-	line := inner.Served.Line(ingest.Request)
-	l := inner.Served.Log
-	for i := uint32(l.Halves()); i > 0; i-- {
-		h := l.Half(i - 1)
-		if h.Stretch != l.Half(inner.Served.N).Stretch {
-			continue
-		}
-		if h.By == frame.Client && l.Line(i-1, ingest.Request) > line || h.By == frame.Server && l.Line(i-1, ingest.Answer) > line {
-			return true
-		}
-	}
-	return false
+	line, at := inner.Served.Line(ingest.Request), inner.Served.in()
+	return s.look(place{at, uint8(frame.Client)}).LastRequest > line || s.look(place{at, uint8(frame.Server)}).LastAnswer > line
 }
 
 func reverseUnanswered(s *scene) *Cause {

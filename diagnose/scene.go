@@ -13,37 +13,31 @@ import (
 // stage holds what the rules look up, made once for all calls.
 type stage struct {
 	d        *Diagnosis
-	surveys  [3]map[place]*survey     // by side
-	bad      map[place][]*ingest.Mark // invalid lines of a stretch, by the direction that they came in, in order
-	sessions map[uint32]*session      // by pair: those with a call that has a problem
-	orphans  map[uint32][]Half        // by pair: answers that nobody asked for
-	doubts   map[place]*join.Doubt    // renumbered stretches
-	stretch  [3]map[uint32]uint32     // by side and pair: the first stretch of the session
+	surveys  map[place]*survey
+	bad      map[place][]*ingest.Mark     // invalid lines of a stretch, by the direction that they came in, in order
+	sessions map[uint32]*session          // by pair: those with a call that has a problem
+	orphans  map[uint32][]Half            // by pair: answers that nobody asked for
+	doubts   map[join.Stretch]*join.Doubt // renumbered stretches
+	stretch  [3]map[uint32]join.Stretch   // by side and pair: the first stretch of the session
 }
 
 // place is a stretch of a log, and a direction or a requester in it.
 type place struct {
-	side    frame.Side
-	stretch uint32
-	by      uint8
+	join.Stretch
+	by uint8
 }
 
-// survey is what one requester read in one stretch: the sizes and silences that did no harm.
+// survey is what one requester's calls in one stretch come to, those that did no harm and those that were lost.
 type survey struct {
-	reads      int
-	answered   uint32 // the latest request line of a call whose answer was read
-	largest    int64  // bytes of the largest answer that was read
-	largestIn  Half
-	silences   sync.Once
-	silence    time.Duration // the longest silence before an answer that was read; see longestSilence
-	requests   int           // requests that the responder's log shows
-	largestReq int64
-	lostReq    int    // requests sent and not read
-	firstLost  uint32 // the line of the first of them, and their smallest size
-	leastReq   int64
-	lost       []*Call // answers written and not read
-	firstGone  uint32  // the request line of the first of them, and their smallest size
-	least      int64
+	ingest.Survey
+	silences  sync.Once
+	silence   time.Duration // the longest silence before an answer that was read; see longestSilence
+	lostReq   int           // requests sent and not read
+	firstLost uint32        // the line of the first of them, and their smallest size
+	leastReq  int64
+	lost      []*Call // answers written and not read
+	firstGone uint32  // the request line of the first of them, and their smallest size
+	least     int64
 }
 
 // session is what the rules need of the calls with a problem in one session.
@@ -57,7 +51,7 @@ type session struct {
 
 func newStage(d *Diagnosis) *stage {
 	s := &stage{d: d, bad: map[place][]*ingest.Mark{}, sessions: map[uint32]*session{},
-		orphans: map[uint32][]Half{}, doubts: map[place]*join.Doubt{}}
+		orphans: map[uint32][]Half{}, stretch: [3]map[uint32]join.Stretch{{}, {}, {}}, doubts: map[join.Stretch]*join.Doubt{}, surveys: map[place]*survey{}}
 	for _, c := range d.Calls {
 		if c.Problem() || c.Leaf == NoLeaf {
 			s.session(c).add(c)
@@ -70,33 +64,26 @@ func newStage(d *Diagnosis) *stage {
 		in.order()
 	}
 	for _, l := range d.Logs {
-		s.stretch[l.Side] = map[uint32]uint32{}
-		for i, pair := range d.join.Align.Pair[l.Side] {
+		for i, pair := range d.join.Align.Pair[l.Number()] {
 			if _, ok := s.stretch[l.Side][pair]; !ok {
-				s.stretch[l.Side][pair] = uint32(i)
+				s.stretch[l.Side][pair] = join.Stretch{Log: l, N: uint32(i)}
 			}
 		}
-	}
-	var wait sync.WaitGroup
-	for _, l := range d.Logs {
-		s.surveys[l.Side] = map[place]*survey{}
-		wait.Go(func() { s.survey(l) })
 		for k := range l.Marks {
 			if m := &l.Marks[k]; m.Kind == frame.Invalid && m.Half < 0 {
-				at := place{l.Side, m.Stretch, uint8(m.Dir)}
+				at := place{join.Stretch{Log: l, N: m.Stretch}, uint8(m.Dir)}
 				s.bad[at] = append(s.bad[at], m)
 			}
 		}
 	}
-	wait.Wait()
+	s.survey()
 	for _, h := range d.orphans {
-		pair := d.join.Align.Pair[h.Log.Side][h.Log.Half(h.N).Stretch]
+		pair := d.join.Align.PairOf(h.Log, h.N)
 		s.orphans[pair] = append(s.orphans[pair], h)
 	}
 	for k := range d.join.Doubts {
 		if doubt := &d.join.Doubts[k]; doubt.Kind == "ids_renumbered" || doubt.Kind == "nothing_in_common" {
-			s.doubts[place{side: frame.Client, stretch: doubt.Client}] = doubt
-			s.doubts[place{side: frame.Server, stretch: doubt.Server}] = doubt
+			s.doubts[doubt.Client], s.doubts[doubt.Server] = doubt, doubt
 		}
 	}
 	s.losses()
@@ -134,50 +121,37 @@ func (in *session) order() {
 	})
 }
 
-// survey walks the halves of a log once: a million of them cost some milliseconds, and only stretches with trouble count.
-func (s *stage) survey(l *ingest.Log) {
-	troubled := make([]bool, len(l.Stretches))
-	for i, pair := range s.d.join.Align.Pair[l.Side] {
-		troubled[i] = s.sessions[pair] != nil
+// survey adds up the stretches with trouble, each log on a thread of its own.
+func (s *stage) survey() {
+	found := make([]map[ingest.Asked]*ingest.Survey, len(s.d.Logs))
+	var wait sync.WaitGroup
+	for k, l := range s.d.Logs {
+		troubled := make([]bool, len(l.Stretches))
+		for i, pair := range s.d.join.Align.Pair[l.Number()] {
+			troubled[i] = s.sessions[pair] != nil
+		}
+		wait.Go(func() { found[k] = l.Surveys(troubled) })
 	}
-	var v *survey
-	var last place
-	for i := range uint32(l.Halves()) {
-		h := l.Half(i)
-		if !troubled[h.Stretch] {
-			continue
-		}
-		if p := (place{l.Side, h.Stretch, uint8(h.By)}); v == nil || p != last {
-			v, last = s.at(p), p
-		}
-		if h.By != l.Side {
-			v.requests++
-			v.largestReq = max(v.largestReq, l.Bytes(i, ingest.Request))
-			continue
-		}
-		if l.Line(i, ingest.Answer) == 0 {
-			continue
-		}
-		v.reads++
-		v.answered = max(v.answered, l.Line(i, ingest.Request))
-		if n := l.Bytes(i, ingest.Answer); n > v.largest {
-			v.largest, v.largestIn = n, Half{l, i}
+	wait.Wait()
+	for k, l := range s.d.Logs {
+		for asked, sum := range found[k] {
+			s.surveys[place{join.Stretch{Log: l, N: asked.Stretch}, uint8(asked.By)}] = &survey{Survey: *sum}
 		}
 	}
 }
 
 func (s *stage) at(p place) *survey {
-	v := s.surveys[p.side][p]
+	v := s.surveys[p]
 	if v == nil {
 		v = &survey{}
-		s.surveys[p.side][p] = v
+		s.surveys[p] = v
 	}
 	return v
 }
 
 // look is at without making one: rules run side by side and only read.
 func (s *stage) look(p place) *survey {
-	if v := s.surveys[p.side][p]; v != nil {
+	if v := s.surveys[p]; v != nil {
 		return v
 	}
 	return &survey{}
@@ -186,25 +160,19 @@ func (s *stage) look(p place) *survey {
 // longestSilence is the longest silence before an answer that was read in the call's session. Few ask, so it is looked up once
 // somebody does.
 func (s *scene) longestSilence() time.Duration {
-	v, l := s.read(), s.c.Sent.Log
+	v := s.read()
 	v.silences.Do(func() {
-		for i := range uint32(l.Halves()) {
-			if h := l.Half(i); h.Stretch == s.c.place().stretch && h.By == s.c.Requester && l.Line(i, ingest.Answer) != 0 {
-				v.silence = max(v.silence, silence(Half{l, i}))
-			}
-		}
+		v.silence = s.c.Sent.Log.LongestSilence(ingest.Asked{Stretch: s.c.place().N, By: s.c.Requester})
 	})
 	return v.silence
 }
 
 // silence is how long nothing was heard of a call before its answer.
 func silence(h Half) time.Duration {
-	d, _ := h.Between(ingest.Request, ingest.Answer)
-	if f := h.Fact(); f.Progress > 0 {
-		last, _ := h.At(ingest.Answer).Sub(f.ProgressLastAt)
-		return max(f.ProgressGap, last)
+	if h.Log == nil {
+		return 0
 	}
-	return d
+	return h.Log.Silence(h.N)
 }
 
 // losses collects, per requester and stretch, what was written and not read, and what was sent and not read.
@@ -245,7 +213,7 @@ func least(a, b int64) int64 {
 
 // place is where the call stands in its requester's log.
 func (c *Call) place() place {
-	return place{c.Sent.Log.Side, c.Sent.Log.Half(c.Sent.N).Stretch, uint8(c.Requester)}
+	return place{c.Sent.in(), uint8(c.Requester)}
 }
 
 // scene is one call with its surroundings.
@@ -268,7 +236,7 @@ func (s *scene) read() *survey {
 func (s *scene) around() *session { return s.session(s.c) }
 
 // answeredAfter reports whether a request that was sent after the line was answered and read.
-func (s *scene) answeredAfter(line uint32) bool { return s.read().answered > line }
+func (s *scene) answeredAfter(line uint32) bool { return s.read().Answered > line }
 
 // answerDir is the direction in which the call's answer travels, and requestDir that of its request.
 func (c *Call) requestDir() frame.Dir {
@@ -285,19 +253,16 @@ func (s *scene) badRead() []*ingest.Mark {
 	if !s.c.Sent.OK() {
 		return nil
 	}
-	return after(s.bad[place{s.c.Sent.Log.Side, s.c.place().stretch, uint8(s.c.answerDir())}], s.c.Sent.Line(ingest.Request))
+	return after(s.bad[place{s.c.Sent.in(), uint8(s.c.answerDir())}], s.c.Sent.Line(ingest.Request))
 }
 
 // badServed are the bad lines that the responder read in this session.
 func (s *scene) badServed() ([]*ingest.Mark, *ingest.Log) {
-	l := s.d.Log(s.c.Requester.Peer())
-	if l == nil || !s.c.Sent.OK() {
-		return nil, nil
+	at, ok := s.servedIn()
+	if !ok || !s.c.Sent.OK() {
+		return nil, at.Log
 	}
-	if i, ok := s.stretch[l.Side][s.d.pair(s.c)]; ok {
-		return s.bad[place{l.Side, i, uint8(s.c.requestDir())}], l
-	}
-	return nil, l
+	return s.bad[place{at, uint8(s.c.requestDir())}], at.Log
 }
 
 func after(marks []*ingest.Mark, line uint32) []*ingest.Mark {
@@ -333,19 +298,22 @@ func total(run []*ingest.Mark) int64 {
 	return n
 }
 
-// servedStretch is the session in the responder's log, whether or not it has the call; nil when it has no record of it.
-func (s *scene) servedStretch() (*ingest.Stretch, *ingest.Log) {
-	l := s.d.Log(s.c.Requester.Peer())
-	if l == nil {
-		return nil, nil
-	}
+// servedIn is the session in the responder's log, whether or not it has the call; ok is false when no log has a record of it.
+func (s *scene) servedIn() (at join.Stretch, ok bool) {
 	if s.c.Served.OK() {
-		return s.c.Served.Stretch(), l
+		return s.c.Served.in(), true
 	}
-	if i, ok := s.stretch[l.Side][s.d.pair(s.c)]; ok {
-		return l.Stretches[i], l
+	at, ok = s.stretch[s.c.Requester.Peer()][s.d.pair(s.c)]
+	return at, ok
+}
+
+// servedStretch is that stretch itself, and its log; nil when there is none.
+func (s *scene) servedStretch() (*ingest.Stretch, *ingest.Log) {
+	at, ok := s.servedIn()
+	if !ok {
+		return nil, s.d.Log(s.c.Requester.Peer())
 	}
-	return nil, l
+	return at.Log.Stretches[at.N], at.Log
 }
 
 // ended is where the stream in a direction ended, and when: over HTTP the call's own one, else the session's. 0 when it did not.

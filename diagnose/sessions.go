@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"mcpdiag/ingest"
-	"mcpdiag/ingest/frame"
 )
 
 // Session is one session, or one connection where none is named, as the logs show it.
@@ -22,27 +21,23 @@ func (d *Diagnosis) Sessions() []*Session {
 // SessionIndex finds the place of a call's session in Sessions, and that of a log's stretch.
 func (d *Diagnosis) SessionIndex() (of func(*Call) int, ofStretch func(*ingest.Log, uint32) int) {
 	_, index := d.sessions()
-	ofStretch = func(l *ingest.Log, stretch uint32) int { return index[d.join.Align.Pair[l.Side][stretch]] }
+	ofStretch = func(l *ingest.Log, stretch uint32) int { return index[d.join.Align.Pair[l.Number()][stretch]] }
 	return func(c *Call) int { h := c.any(); return ofStretch(h.Log, h.Log.Half(h.N).Stretch) }, ofStretch
 }
 
 func (d *Diagnosis) sessions() (list []*Session, index map[uint32]int) {
 	index = map[uint32]int{}
-	for _, side := range []frame.Side{frame.Client, frame.Server} {
-		l := d.Log(side)
-		if l == nil {
-			continue
-		}
+	for _, l := range d.Logs {
 		for i, stretch := range l.Stretches {
-			pair := d.join.Align.Pair[side][i]
+			pair := d.join.Align.Pair[l.Number()][i]
 			k, ok := index[pair]
 			if !ok {
 				k = len(list)
 				index[pair] = k
 				list = append(list, &Session{Name: stretch.Session, Connection: stretch.Number})
 			}
-			if list[k].Stretches[side] == nil { // several stretches may share a pair; the first stands for them
-				list[k].Stretches[side] = stretch
+			if list[k].Stretches[l.Side] == nil { // several stretches may share a pair; the first stands for them
+				list[k].Stretches[l.Side] = stretch
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func NewThreshold(ctx context.Context, d *Diagnosis, o ThresholdOptions) (*Thres
 	}); err != nil {
 		return nil, err
 	}
-	t.settle(len(d.Logs) == 1, tools)
+	t.settle(!d.BothSides(), tools)
 	return t, nil
 }
 

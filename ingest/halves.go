@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"encoding/binary"
 	"errors"
 	"sync/atomic"
 	"time"
@@ -10,17 +11,109 @@ import (
 	"mcpdiag/ingest/frame"
 )
 
-// Alignment says which stretches of the two logs are one session, and which uses of an id are one call. The next room makes
-// it; a half's key is (Pair, requester, id, nth).
+// Alignment says which stretches of the logs are one session, and which uses of an id are one call. The next room makes it; a
+// half's key is (Pair, requester, id, nth). Its members are by log, as Number counts them.
 type Alignment struct {
-	Pair  [3][]uint32          // by side, then stretch: the number that both logs' stretches share
-	Known [3][]bool            // by side, then stretch: the other log has records of it
-	Nth   [3]map[uint32]uint32 // by side, then half: the use of the id, where it is not the half's own count
+	Pair  [][]uint32          // by stretch: the number that the stretches of one session share
+	Known [][]bool            // by stretch: the other side has records of it
+	Nth   []map[uint32]uint32 // by half: the use of the id, where it is not the half's own count
 
 	// Keyless says that one of the logs tells no ids. Its halves then take the keys of the other's, by method, tool and order;
 	// As has those that found one. That a half found none proves nothing.
 	Keyless bool
-	As      [3]map[uint32]Key
+	As      []map[uint32]Key
+
+	// Spans are what absence is judged by: a log, and the logs of the other side that know a session of it. A log covers what
+	// the other shows, so a log that started late must not speak for its neighbour that did not.
+	Spans  []Span
+	spanOf [][]uint32 // by stretch
+	first  []uint32   // the number of the log's first half among those of its side
+}
+
+// Span is a log and those of the other side that share sessions with it.
+type Span struct {
+	Log   *Log
+	Peers []*Log
+}
+
+// NewAlignment has room for the logs, and pairs nothing.
+func NewAlignment(logs []*Log) *Alignment {
+	n := 0
+	for _, l := range logs {
+		n = max(n, l.Number()+1)
+	}
+	a := &Alignment{Pair: make([][]uint32, n), Known: make([][]bool, n), Nth: make([]map[uint32]uint32, n), As: make([]map[uint32]Key, n), spanOf: make([][]uint32, n), first: make([]uint32, n)}
+	var before [3]uint32
+	for _, l := range logs {
+		k := l.Number()
+		a.Pair[k], a.Known[k], a.spanOf[k] = make([]uint32, len(l.Stretches)), make([]bool, len(l.Stretches)), make([]uint32, len(l.Stretches))
+		a.Nth[k], a.As[k] = map[uint32]uint32{}, map[uint32]Key{}
+		a.first[k] = before[l.Side]
+		before[l.Side] += uint32(l.Halves())
+	}
+	a.Cover(logs)
+	return a
+}
+
+// PairOf is the number of the session that a half belongs to.
+func (a *Alignment) PairOf(l *Log, half uint32) uint32 {
+	return a.Pair[l.Number()][l.Half(half).Stretch]
+}
+
+// PeersOf are the logs of the other side that know the half's session.
+func (a *Alignment) PeersOf(l *Log, half uint32) []*Log {
+	return a.Spans[a.spanOf[l.Number()][l.Half(half).Stretch]].Peers
+}
+
+// Find is the half with this number among those of its side.
+func (a *Alignment) Find(logs []*Log, side frame.Side, n uint32) (*Log, uint32) {
+	for _, l := range logs {
+		if first := a.first[l.Number()]; l.Side == side && n >= first && n-first < uint32(l.Halves()) {
+			return l, n - first
+		}
+	}
+	return nil, 0
+}
+
+// maxSpans is how many spans the facts of a half have room for.
+const maxSpans = 1 << 15
+
+// Cover settles the spans, once the pairs are.
+func (a *Alignment) Cover(logs []*Log) {
+	holders := map[uint32][]*Log{} // by pair
+	for _, l := range logs {
+		for _, pair := range a.Pair[l.Number()] {
+			if had := holders[pair]; len(had) == 0 || had[len(had)-1] != l {
+				holders[pair] = append(had, l)
+			}
+		}
+	}
+	a.Spans = nil
+	index := map[string]uint32{}
+	for _, l := range logs {
+		for i, pair := range a.Pair[l.Number()] {
+			a.spanOf[l.Number()][i] = a.span(index, l, holders[pair])
+		}
+	}
+}
+
+// span finds or makes the span of a log and the logs of the other side among the holders.
+func (a *Alignment) span(index map[string]uint32, l *Log, holders []*Log) uint32 {
+	s, key := Span{Log: l}, []byte{}
+	for _, other := range holders {
+		if other.Side != l.Side {
+			s.Peers = append(s.Peers, other)
+			key = binary.AppendUvarint(key, uint64(other.Number()))
+		}
+	}
+	key = binary.AppendUvarint(key, uint64(l.Number()))
+	n, ok := index[string(key)]
+	if !ok {
+		n = uint32(len(a.Spans))
+		index[string(key)] = n
+		a.Spans = append(a.Spans, s)
+	}
+	return n
 }
 
 // Key is what a half without an id is joined on.
@@ -115,6 +208,7 @@ const (
 	factOutcome   = 1 << 12   // three bits: Outcome
 	factServed    = 1 << 15   // the log itself shows that the responder had read the request
 	factAcked     = 1 << 16   // and that it had not answered when it was cancelled
+	factSpan      = 1 << 17   // the rest: the span in which the absence of its counterpart is judged
 )
 
 // halves serves the halves of one role, block by block, to however many threads ask.
@@ -218,12 +312,12 @@ func (h *halves) fill(ref blockRef, chunk *duckdb.DataChunk) int {
 		if (this.By == l.Side) != h.role {
 			continue
 		}
-		put(half, row, i)
-		put(pair, row, h.align.Pair[l.Side][this.Stretch])
+		put(half, row, h.align.first[l.Number()]+i)
+		put(pair, row, h.align.Pair[l.Number()][this.Stretch])
 		put(by, row, uint8(this.By))
 		token, n := l.arena.token(this.id, room), h.nth(l, i, this)
 		if h.align.Keyless {
-			if as, ok := h.align.As[l.Side][i]; ok {
+			if as, ok := h.align.As[l.Number()][i]; ok {
 				token, n = as.ID, as.Nth
 			}
 		}
@@ -237,7 +331,7 @@ func (h *halves) fill(ref blockRef, chunk *duckdb.DataChunk) int {
 }
 
 func (h *halves) nth(l *Log, i uint32, this *Half) uint32 {
-	if m := h.align.Nth[l.Side]; len(m) > 0 {
+	if m := h.align.Nth[l.Number()]; len(m) > 0 {
 		if n, ok := m[i]; ok {
 			return n
 		}
@@ -262,7 +356,7 @@ func (l *Log) slow(i uint32, h *Half, limit time.Duration) bool {
 }
 
 func (h *halves) facts(l *Log, i uint32, half *Half) uint32 {
-	facts := uint32(l.Outcome(i)) * factOutcome
+	facts := uint32(l.Outcome(i))*factOutcome + h.align.spanOf[l.Number()][half.Stretch]*factSpan
 	bit := func(b bool, f uint32) {
 		if b {
 			facts |= f
@@ -270,7 +364,7 @@ func (h *halves) facts(l *Log, i uint32, half *Half) uint32 {
 	}
 	bit(half.line[Request] != 0, factRequest)
 	bit(half.line[Answer] != 0, factAnswer)
-	bit(h.align.Known[l.Side][half.Stretch] && !h.align.Keyless, factKnown)
+	bit(h.align.Known[l.Number()][half.Stretch] && !h.align.Keyless, factKnown)
 	bit(half.By == l.Side && (half.Flags&Acked != 0 || l.Line(i, Enter) != 0 || l.Line(i, Exit) != 0), factServed)
 	bit(half.Flags&Acked != 0, factAcked)
 	bit(h.shown(l, i), factShown)

@@ -49,6 +49,10 @@ type Log struct {
 	clock   uint16            // the monotonic clock of the record being folded
 	first   frame.Instant
 	last    frame.Instant
+
+	// Of a log of which only some halves are here, what all of them come to.
+	surveys  map[Asked]*Survey
+	silences map[Asked]time.Duration
 }
 
 // file is one file of a rotated set: the lines after `before` are its own.
@@ -173,6 +177,9 @@ const (
 	noteLines = 8
 	rawLen    = 256
 )
+
+// Number tells the logs of one diagnosis apart, and their clocks: nothing subtracts across two numbers.
+func (l *Log) Number() int { return int(l.number) }
 
 func (l *Log) note(kind string, line uint32, half int64) *Note {
 	n := l.Notes[kind]

@@ -18,10 +18,9 @@ type likeness struct {
 // byOrder gives the halves of a log without ids the keys of the other's: the k-th call of a tool here is the k-th there. That
 // holds only while both logs show equally many; where they do not, which one is missing cannot be told, and none is paired.
 func (a *aligner) byOrder() {
-	a.out.As = [3]map[uint32]ingest.Key{frame.Client: {}, frame.Server: {}}
-	names := a.namesTold(a.client) && a.namesTold(a.server)
-	c, order := a.alikeIn(a.client, names)
-	s, _ := a.alikeIn(a.server, names)
+	names := a.namesTold()
+	c, order := a.alikeIn(frame.Client, names)
+	s, _ := a.alikeIn(frame.Server, names)
 	for _, k := range order {
 		switch {
 		case len(s[k]) == 0:
@@ -33,51 +32,51 @@ func (a *aligner) byOrder() {
 	}
 }
 
-// namesTold reports whether a log tells the tools of its calls.
-func (a *aligner) namesTold(l *ingest.Log) bool {
-	for i := range uint32(l.Halves()) {
-		if l.Method(i) == "tools/call" && l.Name(i) == "" {
-			return false
-		}
+// namesTold reports whether the logs tell the tools of their calls.
+func (a *aligner) namesTold() bool {
+	told := true
+	for _, side := range []frame.Side{frame.Client, frame.Server} {
+		a.halves(side, func(h half) {
+			told = told && !(h.Method(h.n) == "tools/call" && h.Name(h.n) == "")
+		})
 	}
-	return true
+	return told
 }
 
-// alikeIn sorts the halves of a log by what they share, in line order; order is that of the kinds' first appearance.
-func (a *aligner) alikeIn(l *ingest.Log, names bool) (map[likeness][]uint32, []likeness) {
-	groups := map[likeness][]uint32{}
+// alikeIn sorts the halves of a side by what they share, in line order; order is that of the kinds' first appearance.
+func (a *aligner) alikeIn(side frame.Side, names bool) (map[likeness][]half, []likeness) {
+	groups := map[likeness][]half{}
 	var order []likeness
-	for i := range uint32(l.Halves()) {
-		h := l.Half(i)
-		if h.Flags&ingest.Ambiguous != 0 || l.FirstHalfLine(i) == 0 {
-			continue
+	a.halves(side, func(h half) {
+		if h.of().Flags&ingest.Ambiguous != 0 || h.FirstHalfLine(h.n) == 0 {
+			return
 		}
-		k := likeness{pair: a.out.Pair[l.Side][h.Stretch], by: h.By, method: l.Method(i)}
+		k := likeness{pair: *a.pairOf(h.stretch()), by: h.of().By, method: h.Method(h.n)}
 		if names {
-			k.name = l.Name(i)
+			k.name = h.Name(h.n)
 		}
 		if groups[k] == nil {
 			order = append(order, k)
 		}
-		groups[k] = append(groups[k], i)
-	}
+		groups[k] = append(groups[k], h)
+	})
 	return groups, order
 }
 
 // inTurn pairs the halves one by one. The log that tells ids keeps its keys.
-func (a *aligner) inTurn(c, s []uint32) {
-	c, s = inLineOrder(a.client, c), inLineOrder(a.server, s)
+func (a *aligner) inTurn(c, s []half) {
+	c, s = inLineOrder(c), inLineOrder(s)
 	for k := range c {
-		from, i, to, j := a.server, s[k], a.client, c[k]
-		if from.Half(i).Flags&ingest.NoID != 0 {
-			from, i, to, j = to, j, from, i
+		from, to := s[k], c[k]
+		if from.of().Flags&ingest.NoID != 0 {
+			from, to = to, from
 		}
-		a.out.As[to.Side][j] = ingest.Key{ID: from.ID(i), Nth: from.Half(i).Nth}
+		a.out.As[to.Number()][to.n] = ingest.Key{ID: from.ID(from.n), Nth: from.of().Nth}
 	}
 }
 
 // uneven says that calls were not paired.
-func (a *aligner) uneven(k likeness, c, s []uint32) {
+func (a *aligner) uneven(k likeness, c, s []half) {
 	if len(a.doubts) >= maxDoubts {
 		return
 	}
@@ -85,6 +84,6 @@ func (a *aligner) uneven(k likeness, c, s []uint32) {
 	if k.name != "" {
 		what += " " + k.name
 	}
-	a.doubts = append(a.doubts, Doubt{Kind: "uneven", Text: fmt.Sprintf("a log tells no ids, and the client's has %d calls %s where the server's has %d: which of them are one cannot be told, so none is paired",
-		len(c), what, len(s)), Line: a.client.FirstHalfLine(c[0]), Client: a.client.Half(c[0]).Stretch, Server: a.server.Half(s[0]).Stretch})
+	a.doubt(c[0].stretch(), s[0].stretch(), Doubt{Kind: "uneven", Line: c[0].FirstHalfLine(c[0].n), Text: fmt.Sprintf("a log tells no ids, and the client's has %d calls %s where the server's has %d: which of them are one cannot be told, so none is paired",
+		len(c), what, len(s))})
 }

@@ -18,83 +18,93 @@ type use struct {
 // occurrences numbers the uses of each id that was used more than once, so that the same number means the same call in both
 // logs: aligned in order by (method, name, bytes), not counted from the front.
 func (a *aligner) occurrences() {
-	if a.client.Reuses == 0 && a.server.Reuses == 0 && !a.anyMerged() {
+	if !a.anyReused() && !a.anyMerged() {
 		return
 	}
 	reused := map[use]bool{}
-	for _, l := range []*ingest.Log{a.client, a.server} {
-		a.each(l, func(i uint32, u use) {
-			if l.Half(i).Nth > 1 || a.merged(l, i) {
-				reused[u] = true
+	for _, side := range []frame.Side{frame.Client, frame.Server} {
+		a.halves(side, func(h half) {
+			if h.of().Nth > 1 || a.merged(h) {
+				reused[a.use(h)] = true
 			}
-		}, func(i uint32) bool { return l.Half(i).Nth > 1 || a.merged(l, i) })
+		})
 	}
 	if len(reused) == 0 {
 		return
 	}
-	lists := [3]map[use][]uint32{}
-	for _, l := range []*ingest.Log{a.client, a.server} {
-		lists[l.Side] = map[use][]uint32{}
-		a.each(l, func(i uint32, u use) {
-			if reused[u] {
-				lists[l.Side][u] = append(lists[l.Side][u], i)
+	lists := [3]map[use][]half{}
+	for _, side := range []frame.Side{frame.Client, frame.Server} {
+		lists[side] = map[use][]half{}
+		a.halves(side, func(h half) {
+			if u := a.use(h); reused[u] {
+				lists[side][u] = append(lists[side][u], h)
 			}
-		}, nil)
+		})
 	}
 	for u := range reused {
-		a.number(inLineOrder(a.client, lists[frame.Client][u]), inLineOrder(a.server, lists[frame.Server][u]))
+		a.number(inLineOrder(lists[frame.Client][u]), inLineOrder(lists[frame.Server][u]))
 	}
 }
 
-func inLineOrder(l *ingest.Log, halves []uint32) []uint32 {
-	slices.SortStableFunc(halves, func(a, b uint32) int { return cmp.Compare(l.FirstHalfLine(a), l.FirstHalfLine(b)) })
+func (a *aligner) use(h half) use {
+	return use{*a.pairOf(h.stretch()), h.of().By, string(h.ID(h.n))}
+}
+
+// inLineOrder sorts halves by line; those of several logs stay in the order of the logs.
+func inLineOrder(halves []half) []half {
+	slices.SortStableFunc(halves, func(a, b half) int {
+		return cmp.Or(cmp.Compare(a.Number(), b.Number()), cmp.Compare(a.FirstHalfLine(a.n), b.FirstHalfLine(b.n)))
+	})
 	return halves
 }
 
-// anyMerged reports whether a log has two stretches in one pair.
+func (a *aligner) anyReused() bool {
+	for _, logs := range a.logs {
+		for _, l := range logs {
+			if l.Reuses > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// anyMerged reports whether a side has two stretches in one pair.
 func (a *aligner) anyMerged() bool {
-	for _, l := range []*ingest.Log{a.client, a.server} {
-		if len(a.shared(l)) < len(l.Stretches) {
+	for _, side := range []frame.Side{frame.Client, frame.Server} {
+		if len(a.shared(side)) < len(a.each(side)) {
 			return true
 		}
 	}
 	return false
 }
 
-// merged reports whether half i's stretch shares its pair with another stretch of the same log.
-func (a *aligner) merged(l *ingest.Log, i uint32) bool {
-	return len(a.out.Pair[l.Side]) > 1 && a.shared(l)[a.out.Pair[l.Side][l.Half(i).Stretch]] > 1
+// merged reports whether the half's stretch shares its pair with another stretch of the same side.
+func (a *aligner) merged(h half) bool {
+	return a.shared(h.Side)[*a.pairOf(h.stretch())] > 1
 }
 
-func (a *aligner) shared(l *ingest.Log) map[uint32]int {
-	if a.pairs[l.Side] == nil {
-		a.pairs[l.Side] = map[uint32]int{}
-		for _, p := range a.out.Pair[l.Side] {
-			a.pairs[l.Side][p]++
+func (a *aligner) shared(side frame.Side) map[uint32]int {
+	if a.pairs[side] == nil {
+		a.pairs[side] = map[uint32]int{}
+		for _, s := range a.each(side) {
+			a.pairs[side][*a.pairOf(s)]++
 		}
 	}
-	return a.pairs[l.Side]
-}
-
-func (a *aligner) each(l *ingest.Log, f func(uint32, use), only func(uint32) bool) {
-	for i := range uint32(l.Halves()) {
-		if only == nil || only(i) {
-			f(i, use{a.out.Pair[l.Side][l.Half(i).Stretch], l.Half(i).By, string(l.ID(i))})
-		}
-	}
+	return a.pairs[side]
 }
 
 // number gives the uses of one id in both logs their common numbers.
-func (a *aligner) number(c, s []uint32) {
+func (a *aligner) number(c, s []half) {
 	n := uint32(0)
-	give := func(l *ingest.Log, i uint32) { a.out.Nth[l.Side][i] = n }
+	give := func(h half) { a.out.Nth[h.Number()][h.n] = n }
 	for _, m := range a.match(c, s) {
 		n++
 		if m[0] >= 0 {
-			give(a.client, c[m[0]])
+			give(c[m[0]])
 		}
 		if m[1] >= 0 {
-			give(a.server, s[m[1]])
+			give(s[m[1]])
 		}
 	}
 }
@@ -104,7 +114,7 @@ const maxCells = 4 << 20
 
 // match aligns two lists of uses in order: pairs of indices, -1 where one side has no counterpart. Among equal alignments it
 // takes the one that leaves out early uses, since a log that started late has lost its head.
-func (a *aligner) match(c, s []uint32) [][2]int {
+func (a *aligner) match(c, s []half) [][2]int {
 	if len(c) == len(s) && a.allAlike(c, s) || len(c)*len(s) > maxCells {
 		return fromTheEnd(len(c), len(s))
 	}
@@ -131,7 +141,7 @@ func (a *aligner) match(c, s []uint32) [][2]int {
 }
 
 // table holds, for each pair of places, the best score of what follows them.
-func (a *aligner) table(c, s []uint32) []int32 {
+func (a *aligner) table(c, s []half) []int32 {
 	width := len(s) + 1
 	best := make([]int32, (len(c)+1)*width)
 	for i := len(c) - 1; i >= 0; i-- {
@@ -146,7 +156,7 @@ func (a *aligner) table(c, s []uint32) []int32 {
 	return best
 }
 
-func (a *aligner) allAlike(c, s []uint32) bool {
+func (a *aligner) allAlike(c, s []half) bool {
 	for k := range c {
 		if a.alike(c[k], s[k]) == 0 {
 			return false
@@ -170,22 +180,21 @@ func fromTheEnd(n, m int) [][2]int {
 }
 
 // alike scores two halves as one call: 0 when their method or tool differ, more when sizes and answers agree.
-func (a *aligner) alike(c, s uint32) int32 {
-	if !agree(a.client.Method(c), a.server.Method(s)) || !agree(a.client.Name(c), a.server.Name(s)) {
+func (a *aligner) alike(c, s half) int32 {
+	if !agree(c.Method(c.n), s.Method(s.n)) || !agree(c.Name(c.n), s.Name(s.n)) {
 		return 0
 	}
 	score := int32(8)
 	for _, p := range []ingest.Point{ingest.Request, ingest.Answer} {
-		x, y := a.client.Bytes(c, p), a.server.Bytes(s, p)
-		if x == y && x != frame.Unknown {
+		if x := c.Bytes(c.n, p); x == s.Bytes(s.n, p) && x != frame.Unknown {
 			score += 4
 		}
 	}
-	requester, responder, r, p := a.client, a.server, c, s
-	if a.client.Half(c).By == frame.Server {
-		requester, responder, r, p = a.server, a.client, s, c
+	requester, responder := c, s
+	if c.of().By == frame.Server {
+		requester, responder = s, c
 	}
-	if requester.Line(r, ingest.Answer) != 0 && responder.Line(p, ingest.Answer) == 0 {
+	if requester.Line(requester.n, ingest.Answer) != 0 && responder.Line(responder.n, ingest.Answer) == 0 {
 		score -= 3 // an answer that was read had been written
 	}
 	return score

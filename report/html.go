@@ -234,7 +234,7 @@ func untold(d *diagnose.Diagnosis) []string {
 			list = append(list, l.Side.String()+" log: "+frame.Escape(warning))
 		}
 	}
-	if len(d.Logs) == 1 {
+	if !d.BothSides() {
 		list = append(list, fmt.Sprintf("There is no log of the %s: where the two would have to be compared, the answer is unknown.", d.Logs[0].Side.Peer()))
 	}
 	return list

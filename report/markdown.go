@@ -282,7 +282,7 @@ func (m *markdown) untold(found []*kindOfStall) {
 			m.printf("- %s log: %s\n", l.Side, prose(warning))
 		}
 	}
-	if len(m.d.Logs) == 1 {
+	if !m.d.BothSides() {
 		m.printf("- There is no log of the %s: where the two would have to be compared, the answer is unknown.\n", m.d.Logs[0].Side.Peer())
 	}
 	m.printf("\n")

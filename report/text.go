@@ -74,7 +74,7 @@ func (p *printer) logs(d *diagnose.Diagnosis) {
 			p.hang("        "+p.paint(yellow, "! "), warning)
 		}
 	}
-	if len(d.Logs) == 1 {
+	if !d.BothSides() {
 		p.hang(fmt.Sprintf("%-6s  ", d.Logs[0].Side.Peer()), "no log: where the two would have to be compared, the answer is unknown")
 	}
 	p.line("")
@@ -358,7 +358,7 @@ func (p *printer) quiet(d *diagnose.Diagnosis) {
 
 // delivered tells, of a lone log, which calls were: what somebody who has only that log wants to know.
 func (p *printer) delivered(d *diagnose.Diagnosis) {
-	if len(d.Logs) != 1 || p.style.All {
+	if d.BothSides() || p.style.All {
 		return
 	}
 	p.briefly(d, "DELIVERED", dim, func(c *diagnose.Call) bool {
