@@ -52,3 +52,18 @@ func (c *Conn) Query(ctx context.Context, query string, args ...any) (*sql.Rows,
 
 // Raw is the connection itself, for what only the driver can do.
 func (c *Conn) Raw() *sql.Conn { return c.c }
+
+// each runs a query and calls f with each row's scan.
+func (c *Conn) each(ctx context.Context, query string, f func(scan func(...any) error) error, args ...any) error {
+	rows, err := c.Query(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

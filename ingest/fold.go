@@ -9,7 +9,6 @@ import (
 // folder turns the frames of one log, in file order, into halves. It is the only place that knows about order.
 type folder struct {
 	*Log
-	quiet               time.Duration
 	sessions            map[string]*Stretch // by name
 	unnamed             map[string]*Stretch // by conn and pid; the current one of each
 	count               int                 // unnamed stretches so far

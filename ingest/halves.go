@@ -172,13 +172,18 @@ func OpenByDesign(method string) bool {
 // Young reports whether half i, unanswered, may still be answered: it is younger than patience when its log ends, and
 // nothing says that its stream has ended.
 func (l *Log) Young(i uint32, patience time.Duration) bool {
+	age, ok := l.age(i)
+	return ok && age < patience
+}
+
+// age is how long half i, unanswered, had waited when its log ended; not ok when its stream ended before, or the times do not tell.
+func (l *Log) age(i uint32) (time.Duration, bool) {
 	h := l.Half(i)
 	s := l.Stretches[h.Stretch]
 	if h.Flags&Closed != 0 || s.EOF != [2]uint32{} || l.Fact(i).Ended != [2]uint32{} {
-		return false
+		return 0, false
 	}
-	age, ok := l.last.Sub(l.At(i, Request))
-	return ok && age < patience
+	return l.last.Sub(l.At(i, Request))
 }
 
 // halfColumns is what the join needs of a half; the rest stays where it is and is looked up by its number. The order is that
@@ -356,36 +361,42 @@ func (l *Log) slow(i uint32, h *Half, limit time.Duration) bool {
 }
 
 func (h *halves) facts(l *Log, i uint32, half *Half) uint32 {
-	facts := uint32(l.Outcome(i))*factOutcome + h.align.spanOf[l.Number()][half.Stretch]*factSpan
-	bit := func(b bool, f uint32) {
-		if b {
-			facts |= f
-		}
-	}
-	bit(half.line[Request] != 0, factRequest)
-	bit(half.line[Answer] != 0, factAnswer)
-	bit(h.align.Known[l.Number()][half.Stretch] && !h.align.Keyless, factKnown)
-	bit(half.By == l.Side && (half.Flags&Acked != 0 || l.Line(i, Enter) != 0 || l.Line(i, Exit) != 0), factServed)
-	bit(half.Flags&Acked != 0, factAcked)
-	bit(h.shown(l, i), factShown)
-	bit(l.slow(i, half, h.limits.Slow), factSlow)
-	if half.line[Answer] == 0 || half.Flags&QueuedOnly != 0 {
-		unsure := l.Unsure(i)
-		bit(unsure, factUnsure)
-		bit(unsure && l.gaveUp(i, half), factGaveUp)
-		bit(l.Young(i, h.limits.Patience), factYoung)
-		bit(OpenByDesign(l.Method(i)), factDesign)
-	}
-	if half.Flags&Ambiguous != 0 {
-		g := l.GroupOf(i)
-		facts |= factAmbiguous
-		bit(g != nil && len(g.Answers) < len(g.Members), factShort)
+	facts := l.ownFacts(i, half) + h.align.spanOf[l.Number()][half.Stretch]*factSpan
+	facts |= when(h.align.Known[l.Number()][half.Stretch] && !h.align.Keyless, factKnown) |
+		when(h.shown(l, i), factShown) | when(l.slow(i, half, h.limits.Slow), factSlow)
+	if unanswered(half) {
+		facts |= when(l.Young(i, h.limits.Patience), factYoung)
 	}
 	if half.Flags&noted != 0 && half.By == l.Side {
 		quiet := l.facts[i].Quiet
-		bit(quiet >= h.limits.Quiet && quiet > 0, factQuiet)
+		facts |= when(quiet >= h.limits.Quiet && quiet > 0, factQuiet)
 	}
 	return facts
+}
+
+// ownFacts are the facts that the log alone decides, whatever the user's limits.
+func (l *Log) ownFacts(i uint32, half *Half) uint32 {
+	facts := uint32(l.Outcome(i))*factOutcome | when(half.line[Request] != 0, factRequest) | when(half.line[Answer] != 0, factAnswer) |
+		when(half.By == l.Side && (half.Flags&Acked != 0 || l.Line(i, Enter) != 0 || l.Line(i, Exit) != 0), factServed) |
+		when(half.Flags&Acked != 0, factAcked)
+	if unanswered(half) {
+		unsure := l.Unsure(i)
+		facts |= when(unsure, factUnsure) | when(unsure && l.gaveUp(i, half), factGaveUp) | when(OpenByDesign(l.Method(i)), factDesign)
+	}
+	if half.Flags&Ambiguous != 0 {
+		g := l.GroupOf(i)
+		facts |= factAmbiguous | when(g != nil && len(g.Answers) < len(g.Members), factShort)
+	}
+	return facts
+}
+
+func unanswered(half *Half) bool { return half.line[Answer] == 0 || half.Flags&QueuedOnly != 0 }
+
+func when(b bool, fact uint32) uint32 {
+	if b {
+		return fact
+	}
+	return 0
 }
 
 // gaveUp reports whether half i was cancelled before any line in which its answer may hide.

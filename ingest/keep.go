@@ -42,8 +42,7 @@ func Keep(ctx context.Context, conn *Conn, logs []*Log, sets []Set, o Options) e
 		tasks = append(tasks, feed.insert)
 	}
 	for _, l := range logs {
-		feed := &halfFeed{vectors: v, log: l, nth: l.nthInFile(), columns: halfKeptColumns()}
-		tasks = append(tasks, feed.insert)
+		tasks = append(tasks, l.keptHalves(v).insert(insertHalves))
 	}
 	if err := conn.atOnce(ctx, tasks); err != nil {
 		return err
@@ -184,6 +183,41 @@ func (c cell) texts(list []string) {
 	for k, t := range list {
 		mapping.VectorAssignStringElement(mapping.ListVectorGetChild(c.vec), size+mapping.IdxT(k), string([]rune(t)))
 	}
+}
+
+// feed serves rows that are made one by one, in order.
+type feed[T any] struct {
+	vectors vectors
+	columns []column[T]
+	count   int
+	row     func(i int) T
+	next    int
+}
+
+// ColumnInfos describes the columns.
+func (f *feed[T]) ColumnInfos() []duckdb.ColumnInfo { return columnInfos(f.columns) }
+
+// Cardinality guides the planner.
+func (f *feed[T]) Cardinality() *duckdb.CardinalityInfo {
+	return &duckdb.CardinalityInfo{Cardinality: uint(f.count), Exact: true}
+}
+
+// Init starts at the first row.
+func (f *feed[T]) Init() { f.next = 0 }
+
+// FillChunk writes the next rows.
+func (f *feed[T]) FillChunk(chunk duckdb.DataChunk) error {
+	sheets, err := f.vectors.sheets(&chunk, len(f.columns))
+	if err != nil {
+		return err
+	}
+	n := 0
+	for ; n < blockLen && f.next < f.count; n++ {
+		v := f.row(f.next)
+		fill(f.columns, sheets, n, &v)
+		f.next++
+	}
+	return chunk.SetSize(n)
 }
 
 // fill writes one row.

@@ -11,17 +11,21 @@ import (
 
 const insertHalves = "INSERT INTO kept.halves BY NAME SELECT * FROM %s()"
 
-func (h *halfFeed) insert(ctx context.Context, c *sql.Conn) error {
-	return insertFrom(ctx, c, h, insertHalves)
+// insert is the task of adding the rows by the query.
+func (f *feed[T]) insert(query string) task {
+	return func(ctx context.Context, c *sql.Conn) error { return insertFrom(ctx, c, f, query) }
 }
 
-// halfFeed serves the halves of one log in order.
-type halfFeed struct {
-	vectors vectors
-	log     *Log
-	nth     []uint32 // in the file; nil when the half's own count is that
-	columns []column[keptHalf]
-	next    uint32
+// keptHalves serves the halves of the log.
+func (l *Log) keptHalves(v vectors) *feed[keptHalf] {
+	nth := l.nthInFile()
+	return &feed[keptHalf]{vectors: v, columns: halfKeptColumns(), count: l.Halves(), row: func(i int) keptHalf {
+		k := l.keptHalf(uint32(i))
+		if nth != nil {
+			k.nth = nth[i]
+		}
+		return k
+	}}
 }
 
 // keptHalf is a row to be.
@@ -35,43 +39,14 @@ type keptHalf struct {
 	mono    bool // the five times are read on the monotonic clock
 }
 
-// ColumnInfos describes the columns.
-func (h *halfFeed) ColumnInfos() []duckdb.ColumnInfo { return columnInfos(h.columns) }
-
-// Cardinality guides the planner.
-func (h *halfFeed) Cardinality() *duckdb.CardinalityInfo {
-	return &duckdb.CardinalityInfo{Cardinality: uint(h.log.Halves()), Exact: true}
-}
-
-// Init starts at the first half.
-func (h *halfFeed) Init() { h.next = 0 }
-
-// FillChunk writes the next halves.
-func (h *halfFeed) FillChunk(chunk duckdb.DataChunk) error {
-	sheets, err := h.vectors.sheets(&chunk, len(h.columns))
-	if err != nil {
-		return err
-	}
-	row := 0
-	for ; row < blockLen && int(h.next) < h.log.Halves(); row++ {
-		k := h.half(h.next)
-		fill(h.columns, sheets, row, &k)
-		h.next++
-	}
-	return chunk.SetSize(row)
-}
-
-// half collects what a row says. Its times are on one clock: the monotonic one when it can tell them all.
-func (h *halfFeed) half(i uint32) keptHalf {
-	half := h.log.Half(i)
-	k := keptHalf{Half: half, log: h.log, stretch: h.log.Stretches[half.Stretch], n: i, nth: half.Nth}
-	if h.nth != nil {
-		k.nth = h.nth[i]
-	}
+// keptHalf collects what a row says. Its times are on one clock: the monotonic one when it can tell them all.
+func (l *Log) keptHalf(i uint32) keptHalf {
+	half := l.Half(i)
+	k := keptHalf{Half: half, log: l, stretch: l.Stretches[half.Stretch], n: i, nth: half.Nth}
 	known := false
 	k.mono = true
 	for p := range points {
-		k.at[p] = h.log.At(i, p)
+		k.at[p] = l.At(i, p)
 		known = known || k.at[p].Known()
 		k.mono = k.mono && (k.at[p].HasMono() || !k.at[p].Known())
 	}

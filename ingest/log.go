@@ -10,9 +10,34 @@ import (
 
 // Log is one log, folded.
 type Log struct {
-	Side        frame.Side
-	Path        string // as the user named it
-	Dialect     *dialect.Dialect
+	Header
+	Side      frame.Side
+	Path      string // as the user named it
+	Dialect   *dialect.Dialect
+	Stretches []*Stretch
+	Marks     []Mark
+
+	number  uint16
+	files   []file
+	arena   arena
+	texts   texts
+	facts   map[uint32]*Fact
+	noFact  Fact              // of the halves that have none
+	grouped map[uint32]*Group // the ambiguous halves
+	unseen  []uint32          // lines where something may have been lost, ascending: bad lines, gaps, holes
+	mixed   bool              // some records have monotonic times and some do not
+	clock   uint16            // the monotonic clock of the record being folded
+	first   frame.Instant
+	last    frame.Instant
+	quiet   time.Duration // from how long on a silence after an answer was taken note of
+
+	// Of a log of which only some halves are here, what all of them come to.
+	surveys  map[Asked]*Survey
+	silences map[Asked]time.Duration
+}
+
+// Header is what is told of a log as a whole.
+type Header struct {
 	Records     uint64
 	BadLines    []uint32 // every line that is no record, ascending
 	Bad         []BadLine
@@ -33,26 +58,7 @@ type Log struct {
 	NoIDs       int    // calls of which the log tells no id
 	OtherSide   uint64 // records that name the other side
 	Sided       uint64 // records that name a side
-	Stretches   []*Stretch
-	Marks       []Mark
 	Notes       map[string]*Note
-
-	number  uint16
-	files   []file
-	arena   arena
-	texts   texts
-	facts   map[uint32]*Fact
-	noFact  Fact              // of the halves that have none
-	grouped map[uint32]*Group // the ambiguous halves
-	unseen  []uint32          // lines where something may have been lost, ascending: bad lines, gaps, holes
-	mixed   bool              // some records have monotonic times and some do not
-	clock   uint16            // the monotonic clock of the record being folded
-	first   frame.Instant
-	last    frame.Instant
-
-	// Of a log of which only some halves are here, what all of them come to.
-	surveys  map[Asked]*Survey
-	silences map[Asked]time.Duration
 }
 
 // file is one file of a rotated set: the lines after `before` are its own.

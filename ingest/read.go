@@ -173,9 +173,9 @@ func (r *reader) only() frame.Side {
 
 func (r *reader) folder(side frame.Side) *folder {
 	return &folder{
-		Log: &Log{Side: side, Dialect: r.dialect, Copies: 1, Notes: map[string]*Note{}, facts: map[uint32]*Fact{}, noFact: Fact{QuietEnd: -1}, grouped: map[uint32]*Group{},
-			number: uint16(side), arena: arena{seed: maphash.MakeSeed()}},
-		quiet: r.options.Quiet, sessions: map[string]*Stretch{}, unnamed: map[string]*Stretch{},
+		Log: &Log{Header: Header{Copies: 1, Notes: map[string]*Note{}}, Side: side, Dialect: r.dialect, facts: map[uint32]*Fact{}, noFact: Fact{QuietEnd: -1}, grouped: map[uint32]*Group{},
+			number: uint16(side), arena: arena{seed: maphash.MakeSeed()}, quiet: r.options.Quiet},
+		sessions: map[string]*Stretch{}, unnamed: map[string]*Stretch{},
 		clocks: clocks{by: map[string]*reading{}}, writers: map[string]*writer{}, exchange: map[string]uint32{}, via: map[uint32]string{},
 	}
 }

@@ -39,7 +39,7 @@ func newExport(e *env) *cobra.Command {
 		Short:   "Write every call for another program: OpenTelemetry, Perfetto, Parquet",
 		Long:    exportLong,
 		Example: exportExample,
-		Args:    cobra.MaximumNArgs(2),
+		Args:    cobra.ArbitraryArgs,
 		RunE:    func(c *cobra.Command, args []string) error { return runExport(c.Context(), e, &f, args) },
 	}
 	f.logs.register(c)

@@ -58,7 +58,7 @@ func newJoin(e *env) *cobra.Command {
 		Short:   "Say for each stalled call where it stopped",
 		Long:    joinLong,
 		Example: joinExample,
-		Args:    cobra.MaximumNArgs(2),
+		Args:    cobra.ArbitraryArgs,
 		RunE:    func(c *cobra.Command, args []string) error { return runJoin(c.Context(), e, &f, args) },
 	}
 	f.logs.register(c)

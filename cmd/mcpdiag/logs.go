@@ -21,6 +21,7 @@ type logFlags struct {
 	side           string
 	dialect        string
 	given          readFlags
+	folders        []string // of folded logs; set by sets
 }
 
 // readFlags say what a log does not tell of itself.
@@ -67,8 +68,26 @@ func (f *logFlags) register(c *cobra.Command) {
 	f.given.register(flags, "of-server")
 }
 
-// sets turns the command line into one or two sets: the client's first.
+// takeFolders takes the folders of folded logs off the arguments: any number of them, beside logs or alone. What is in them says
+// itself whose it is.
+func (f *logFlags) takeFolders(args []string) []string {
+	f.folders = nil
+	var rest []string
+	for _, arg := range args {
+		if ingest.IsFolded(arg) {
+			f.folders = append(f.folders, arg)
+		} else {
+			rest = append(rest, arg)
+		}
+	}
+	return rest
+}
+
+// sets turns the command line into one or two sets: the client's first. There may be none when there are folders.
 func (f *logFlags) sets(args []string) ([]ingest.Set, error) {
+	if args = f.takeFolders(args); len(f.folders) > 0 && len(args) == 0 && len(f.client) == 0 && len(f.server) == 0 {
+		return nil, nil
+	}
 	side, ok := frame.ParseSide([]byte(f.side))
 	if f.side != "" && (!ok || side == frame.Proxy) {
 		return nil, &usageError{"--side " + quote(f.side) + " is no side", "it is client or server"}
@@ -177,8 +196,29 @@ func (f *logFlags) read(ctx context.Context, e *env, sets []ingest.Set, o ingest
 		}
 		logs = append(logs, r.logs...)
 	}
+	unfolded, err := f.unfold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	logs = append(logs, unfolded...)
 	giveBack(logs)
 	return logs, refuseClients(logs)
+}
+
+// unfold brings in the logs of the folders.
+func (f *logFlags) unfold(ctx context.Context) ([]*ingest.Log, error) {
+	if len(f.folders) == 0 {
+		return nil, nil
+	}
+	conn, err := ingest.OpenDB(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	if err := ingest.OpenFolded(ctx, conn, f.folders); err != nil {
+		return nil, err
+	}
+	return ingest.Unfold(ctx, conn)
 }
 
 // refuseClients refuses a log as the server's that only a client writes: two logs of one client say nothing of delivery.

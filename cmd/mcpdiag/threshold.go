@@ -39,7 +39,7 @@ func newThreshold(e *env) *cobra.Command {
 		Short:   "Say from which size on frames are lost, and how many records that is",
 		Long:    thresholdLong,
 		Example: thresholdExample,
-		Args:    cobra.MaximumNArgs(2),
+		Args:    cobra.ArbitraryArgs,
 		RunE:    func(c *cobra.Command, args []string) error { return runThreshold(c.Context(), e, &f, args) },
 	}
 	f.logs.register(c)
