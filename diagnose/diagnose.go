@@ -10,6 +10,9 @@ import (
 	"mcpdiag/join"
 )
 
+//go:embed told.sql
+var toldSQL string
+
 //go:embed leaf.sql
 var leafSQL string
 
@@ -20,7 +23,7 @@ type Options struct {
 }
 
 // fewCalls is up to how many calls a diagnosis lists them all, healthy ones too.
-const fewCalls = 1000
+const fewCalls = join.Few
 
 // Summary counts the calls.
 type Summary struct {
@@ -37,8 +40,9 @@ type Diagnosis struct {
 	Options  Options
 	join     *join.Joined
 	stage    *stage
-	every    bool   // a row of `verdicts` is one call
-	orphans  []Half // answers and handler events whose request neither log has
+	plain    []join.Plain // healthy calls that were left where the folded logs lie
+	every    bool         // a row of `verdicts` is one call
+	orphans  []Half       // answers and handler events whose request neither log has
 }
 
 // Finding is something odd that has not itself stalled a call.
@@ -53,16 +57,26 @@ type Finding struct {
 
 // Diagnose joins the logs and gives each call its verdict. It uses conn up: a second diagnosis needs a database of its own.
 func Diagnose(ctx context.Context, conn *ingest.Conn, logs []*ingest.Log, o Options) (*Diagnosis, error) {
-	j, err := join.Join(ctx, conn, logs, &o.Limits)
+	return DiagnoseBrought(ctx, conn, &join.Brought{Logs: logs}, o)
+}
+
+// DiagnoseBrought is Diagnose for logs of which some healthy calls are only counted.
+func DiagnoseBrought(ctx context.Context, conn *ingest.Conn, b *join.Brought, o Options) (*Diagnosis, error) {
+	j, err := join.Join(ctx, conn, b.Logs, &o.Limits)
 	if err != nil {
 		return nil, err
 	}
-	d := &Diagnosis{Logs: logs, Options: o, join: j}
+	d := &Diagnosis{Logs: b.Logs, Options: o, join: j, plain: b.Plain}
 	if err := d.tell(ctx); err != nil {
 		return nil, err
 	}
 	if err := d.summarise(ctx); err != nil {
 		return nil, err
+	}
+	if d.everyCall() {
+		if err := d.eachTold(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if err := d.load(ctx); err != nil {
 		return nil, err
@@ -101,13 +115,37 @@ func (d *Diagnosis) tell(ctx context.Context) error {
 	return d.leaves(ctx, d.Options.All || halves <= 2*fewCalls)
 }
 
-// leaves runs leaf.sql over the calls. With every, a row of `told` and `verdicts` is one call, healthy ones too.
+// leaves gives the calls their leaves. With every, a row of `told` and `verdicts` is one call, healthy ones too.
 func (d *Diagnosis) leaves(ctx context.Context, every bool) error {
-	if err := d.join.Conn.Exec(ctx, "SET VARIABLE every = $1", every); err != nil {
+	c := d.join.Conn
+	if err := c.Exec(ctx, "SET VARIABLE every = $1", every); err != nil {
 		return err
 	}
 	d.every = every
-	return d.join.Conn.Exec(ctx, leafSQL)
+	if err := c.Exec(ctx, toldSQL); err != nil {
+		return err
+	}
+	if err := d.tellPlain(ctx); err != nil {
+		return err
+	}
+	return c.Exec(ctx, leafSQL)
+}
+
+// tellPlain adds the healthy calls that are only counted, as told.sql counts its own.
+func (d *Diagnosis) tellPlain(ctx context.Context) error {
+	for _, p := range d.plain {
+		sent, ok1 := d.join.Align.SpanOf(p.Sent, p.Served)
+		served, ok2 := d.join.Align.SpanOf(p.Served, p.Sent)
+		if !ok1 || !ok2 {
+			return fmt.Errorf("%s and %s have calls in common, and no session", p.Sent.Path, p.Served.Path)
+		}
+		err := d.join.Conn.Exec(ctx, "INSERT INTO told (requester, r_facts, p_facts, r_line, r_last, p_line, p_last, n) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)", uint8(p.Requester),
+			ingest.PlainFacts(sent, p.Shown), ingest.PlainFacts(served, p.Shown), p.SentLine, p.SentLast, p.ReadLine, p.ReadLast, p.N)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eachTold makes sure that a row of `verdicts` is one call, for those who go through them all.
@@ -149,8 +187,7 @@ var closelySQL string
 
 // load brings in the calls that are looked at closely.
 func (d *Diagnosis) load(ctx context.Context) error {
-	every := d.Options.All || d.Summary.Calls <= fewCalls
-	rows, err := d.join.Conn.Query(ctx, closelySQL, every)
+	rows, err := d.join.Conn.Query(ctx, closelySQL, d.everyCall())
 	if err != nil {
 		return err
 	}

@@ -152,7 +152,7 @@ func maxLineLength(s *scene) *Cause {
 	leftover := s.leftover(lost, v.Largest, smallest)
 	say := func() string {
 		text := bracket(v.Largest, smallest)
-		if v.Answers > 0 {
+		if v.LastAnswer > 0 {
 			text += fmt.Sprintf(" (largest read: %s)", Cite(s.c.Sent.Log, v.LargestLine))
 		}
 		if leftover != "" {

@@ -79,7 +79,7 @@ func requestTooLarge(s *scene) *Cause {
 		return nil
 	}
 	v, lost := s.served(), s.read()
-	if v.Requests == 0 || lost.leastReq <= v.LargestRequest {
+	if v.LastRequest == 0 || lost.leastReq <= v.LargestRequest {
 		return nil
 	}
 	say := func() string { return "of the requests " + bracket(v.LargestRequest, lost.leastReq) }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"hash/fnv"
+	"io"
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
@@ -117,10 +118,11 @@ func (l *Log) head() string {
 // Buckets is how many parts the halves and marks of a log are written in. Both halves of a call are in the same one.
 const Buckets = 16
 
-func bucket(session string) int {
+// bucket is the part that a session is in.
+func (s *Stretch) bucket() int64 {
 	h := fnv.New64a()
-	h.Write([]byte(session))
-	return int(h.Sum64() % Buckets)
+	io.WriteString(h, s.Session)
+	return int64(h.Sum64() % Buckets)
 }
 
 // cited tells the halves that something else in the log refers to, so that whoever brings in only some takes these along.
@@ -205,18 +207,18 @@ func sideColumn[T any](name string, get func(*T) frame.Side) column[T] {
 	return column[T]{name, duckdb.TYPE_ENUM, words(frame.Client, frame.Server), func(c cell, v *T) { c.word(int(get(v)) - 1) }}
 }
 
+func truth(b bool) (int64, bool) { return int64(when(b, 1)), true }
+
 func always(n uint32) (int64, bool) { return int64(n), true }
 
-// foldedHalves are the columns of `halves`; id is the log's.
-func foldedHalves(id []byte) []column[foldedHalf] {
+// foldedHalves are the columns of `halves`, but for those that say which log it is.
+func foldedHalves() []column[foldedHalf] {
 	type row = foldedHalf
 	columns := []column[row]{
-		textColumn("log", func(*row) []byte { return id }),
-		sideColumn("side", func(k *row) frame.Side { return k.log.Side }),
 		numberColumn("half", func(k *row) (int64, bool) { return always(k.n) }),
 		numberColumn("stretch", func(k *row) (int64, bool) { return always(k.Stretch) }),
 		textColumn("session", func(k *row) []byte { return []byte(k.log.Stretches[k.Stretch].Session) }),
-		numberColumn("bucket", func(k *row) (int64, bool) { return int64(bucket(k.log.Stretches[k.Stretch].Session)), true }),
+		numberColumn("bucket", func(k *row) (int64, bool) { return k.log.Stretches[k.Stretch].bucket(), true }),
 		sideColumn("requester", func(k *row) frame.Side { return k.By }),
 		textColumn("id", func(k *row) []byte { return k.log.arena.token(k.id, make([]byte, 0, 20)) }),
 		numberColumn("nth", func(k *row) (int64, bool) { return always(k.Nth) }),
@@ -242,7 +244,7 @@ func foldedHalves(id []byte) []column[foldedHalf] {
 		}),
 		numberColumn("quiet_ns", func(k *row) (int64, bool) { d := k.log.Fact(k.n).Quiet; return int64(d), d > 0 && k.By == k.log.Side }),
 		numberColumn("silence_ns", func(k *row) (int64, bool) { return int64(k.log.Silence(k.n)), k.line[Answer] != 0 }),
-		{"cited", duckdb.TYPE_BOOLEAN, nil, func(c cell, k *row) { c.flag(k.cited, true) }},
+		numberColumn("cited", func(k *row) (int64, bool) { return truth(k.cited) }),
 		textColumn("more", (*row).more),
 	}
 	for p := range points {
@@ -259,14 +261,12 @@ type foldedMark struct {
 	log *Log
 }
 
-func foldedMarks(id []byte) []column[foldedMark] {
+func foldedMarks() []column[foldedMark] {
 	type row = foldedMark
 	return []column[row]{
-		textColumn("log", func(*row) []byte { return id }),
-		sideColumn("side", func(m *row) frame.Side { return m.log.Side }),
 		numberColumn("stretch", func(m *row) (int64, bool) { return always(m.Stretch) }),
 		textColumn("session", func(m *row) []byte { return []byte(m.log.Stretches[m.Stretch].Session) }),
-		numberColumn("bucket", func(m *row) (int64, bool) { return int64(bucket(m.log.Stretches[m.Stretch].Session)), true }),
+		numberColumn("bucket", func(m *row) (int64, bool) { return m.log.Stretches[m.Stretch].bucket(), true }),
 		textColumn("kind", func(m *row) []byte { return []byte(m.Kind.String()) }),
 		textColumn("dir", func(m *row) []byte { return []byte(m.Dir.String()) }),
 		numberColumn("line", func(m *row) (int64, bool) { return always(m.Line) }),
@@ -282,16 +282,14 @@ type foldedStretch struct {
 	noIDs  bool
 }
 
-func foldedStretches(id []byte) []column[foldedStretch] {
+func foldedStretches() []column[foldedStretch] {
 	type row = foldedStretch
 	return []column[row]{
-		textColumn("log", func(*row) []byte { return id }),
-		sideColumn("side", func(s *row) frame.Side { return s.log.Side }),
 		numberColumn("stretch", func(s *row) (int64, bool) { return always(s.index) }),
 		textColumn("session", func(s *row) []byte { return []byte(s.Session) }),
 		numberColumn("calls", func(s *row) (int64, bool) { return always(s.Calls) }),
-		{"reused", duckdb.TYPE_BOOLEAN, nil, func(c cell, s *row) { c.flag(s.reused, true) }},
-		{"no_ids", duckdb.TYPE_BOOLEAN, nil, func(c cell, s *row) { c.flag(s.noIDs, true) }},
+		numberColumn("reused", func(s *row) (int64, bool) { return truth(s.reused) }),
+		numberColumn("no_ids", func(s *row) (int64, bool) { return truth(s.noIDs) }),
 		textColumn("body", func(s *row) []byte { return asJSON(stretchBody{s.Stretch, s.cut}) }),
 	}
 }
@@ -312,11 +310,9 @@ func (l *Log) foldedStretches() []foldedStretch {
 	return rows
 }
 
-func foldedLogs(id []byte) []column[*Log] {
+func foldedLogs() []column[*Log] {
 	type row = *Log
 	return []column[row]{
-		textColumn("log", func(*row) []byte { return id }),
-		sideColumn("side", func(l *row) frame.Side { return (*l).Side }),
 		textColumn("name", func(l *row) []byte { return []byte((*l).Path) }),
 		textColumn("head", func(l *row) []byte { return []byte((*l).head()) }),
 		numberColumn("halves", func(l *row) (int64, bool) { return int64((*l).Halves()), true }),
@@ -325,4 +321,37 @@ func foldedLogs(id []byte) []column[*Log] {
 		numberColumn("last_wall", func(l *row) (int64, bool) { return (*l).last.WallNS() }),
 		textColumn("body", func(l *row) []byte { return (*l).body() }),
 	}
+}
+
+// foldedColumn is a column of a table, as a reader sees it.
+type foldedColumn struct {
+	name string
+	typ  duckdb.Type
+}
+
+// foldedColumns are the columns of a table of folded logs.
+func foldedColumns(table string) []foldedColumn {
+	columns := []foldedColumn{{"log", duckdb.TYPE_VARCHAR}, {"side", duckdb.TYPE_VARCHAR}}
+	switch table {
+	case "halves":
+		return plainColumns(columns, foldedHalves())
+	case "marks":
+		return plainColumns(columns, foldedMarks())
+	case "stretches":
+		return plainColumns(columns, foldedStretches())
+	}
+	return plainColumns(columns, foldedLogs())
+}
+
+func plainColumns[T any](list []foldedColumn, columns []column[T]) []foldedColumn {
+	for _, c := range columns {
+		if c.name == "bucket" { // it is in the names of the files
+			continue
+		}
+		if c.typ == duckdb.TYPE_ENUM {
+			c.typ = duckdb.TYPE_VARCHAR
+		}
+		list = append(list, foldedColumn{c.name, c.typ})
+	}
+	return list
 }

@@ -10,6 +10,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/duckdb/duckdb-go/v2"
+
 	"mcpdiag/ingest/frame"
 )
 
@@ -19,8 +21,8 @@ func IsFolded(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// OpenFolded makes the folded logs in the folders visible on the connection, as the views folded_logs, folded_stretches,
-// folded_halves and folded_marks. A log that lies in two of them counts once.
+// OpenFolded makes the folded logs in the folders visible on the connection, as the views logs_here, stretches_here,
+// halves_here and marks_here. A log that lies in two of them counts once.
 func OpenFolded(ctx context.Context, conn *Conn, dirs []string) error {
 	files := map[string][]string{} // by table
 	seen := map[string]bool{}
@@ -86,86 +88,29 @@ func filesOf(dir, table, name string) ([]string, error) {
 	return files, err
 }
 
-// foldedView makes a view of a table's files; of a table without rows, none of them.
+// foldedView makes a view of a table's files. Here as in every store an unknown number reads -1, so that one SQL serves all.
 func foldedView(table string, files []string) string {
+	var known, none []string
+	for _, c := range foldedColumns(table) {
+		if c.typ == duckdb.TYPE_BIGINT {
+			known, none = append(known, fmt.Sprintf("coalesce(%s, -1) AS %[1]s", c.name)), append(none, "-1::BIGINT AS "+c.name)
+		} else {
+			known, none = append(known, c.name), append(none, "''::VARCHAR AS "+c.name)
+		}
+	}
+	view := foldedViews[table]
 	if len(files) == 0 {
-		return fmt.Sprintf("CREATE OR REPLACE TEMP VIEW folded_%s AS SELECT NULL::VARCHAR AS log, NULL::VARCHAR AS session, NULL::BIGINT AS line, NULL::VARCHAR AS body WHERE false", table)
+		return fmt.Sprintf("CREATE OR REPLACE TEMP VIEW %s AS SELECT %s WHERE false", view, strings.Join(none, ", "))
 	}
 	quoted := make([]string, len(files))
 	for k, f := range files {
 		quoted[k] = Quote(f)
 	}
-	return fmt.Sprintf("CREATE OR REPLACE TEMP VIEW folded_%s AS SELECT * FROM read_parquet([%s], hive_partitioning = false)", table, strings.Join(quoted, ", "))
+	return fmt.Sprintf("CREATE OR REPLACE TEMP VIEW %s AS SELECT %s FROM read_parquet([%s], hive_partitioning = false)", view, strings.Join(known, ", "), strings.Join(quoted, ", "))
 }
 
-// Unfold brings in the folded logs that are open on the connection, whole.
-func Unfold(ctx context.Context, conn *Conn) ([]*Log, error) {
-	u := NewUnfolding()
-	if err := u.heads(ctx, conn); err != nil {
-		return nil, err
-	}
-	if err := u.halves(ctx, conn, "true"); err != nil {
-		return nil, err
-	}
-	return u.Logs(), nil
-}
-
-// heads brings in all but the halves. The logs of the clients come first, as on a command line.
-func (u *Unfolding) heads(ctx context.Context, conn *Conn) error {
-	err := conn.each(ctx, "SELECT log, side::VARCHAR, name, body FROM folded_logs ORDER BY side::VARCHAR, name, log", func(scan func(...any) error) error {
-		var log, side, name string
-		var body []byte
-		if err := scan(&log, &side, &name, &body); err != nil {
-			return err
-		}
-		of, _ := frame.ParseSide([]byte(side))
-		return u.AddLog(log, of, name, body)
-	})
-	if err != nil {
-		return err
-	}
-	err = conn.each(ctx, "SELECT log, stretch, body FROM folded_stretches ORDER BY log, stretch", func(scan func(...any) error) error {
-		var log string
-		var n uint32
-		var body []byte
-		if err := scan(&log, &n, &body); err != nil {
-			return err
-		}
-		return u.AddStretch(log, n, body)
-	})
-	if err != nil {
-		return err
-	}
-	return conn.each(ctx, "SELECT log, body FROM folded_marks ORDER BY log, line", func(scan func(...any) error) error {
-		var log string
-		var body []byte
-		if err := scan(&log, &body); err != nil {
-			return err
-		}
-		return u.AddMark(log, body)
-	})
-}
-
-// halves brings in the halves that a condition selects. Their numbers come in one column: each column costs as much as all else.
-func (u *Unfolding) halves(ctx context.Context, conn *Conn, where string) error {
-	numbers := make([]string, len(HalfNumbers))
-	for k, name := range HalfNumbers {
-		numbers[k] = fmt.Sprintf("coalesce(%s, -1)", name)
-	}
-	numbers[colRequester] = "CASE requester WHEN 'client' THEN 1 ELSE 2 END"
-	query := fmt.Sprintf("SELECT log, id, method, name, more, concat_ws(' ', %s) FROM folded_halves AS h WHERE %s ORDER BY log, half", strings.Join(numbers, ", "), where)
-	var r HalfRow
-	var list []byte
-	return conn.each(ctx, query, func(scan func(...any) error) error {
-		if err := scan(&r.Log, &r.ID, &r.Method, &r.Name, &r.More, &list); err != nil {
-			return err
-		}
-		if !r.ParseNumbers(list) {
-			return fmt.Errorf("log %s: a half's numbers are %q", r.Log, list)
-		}
-		return u.AddHalf(&r)
-	})
-}
+// foldedViews are what the tables are called where SQL reads them.
+var foldedViews = map[string]string{"logs": "logs_here", "stretches": "stretches_here", "halves": "halves_here", "marks": "marks_here"}
 
 // ParseNumbers reads the numbers, which a space or a tab sets apart.
 func (r *HalfRow) ParseNumbers(list []byte) bool {

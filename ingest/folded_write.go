@@ -30,7 +30,7 @@ func Fold(ctx context.Context, conn *Conn, logs []*Log, dir string) ([]string, e
 	}
 	defer os.RemoveAll(staging)
 	// Else two runs could order rows differently, and the same log must give the same bytes.
-	if err := conn.Exec(ctx, "SET preserve_insertion_order = true"); err != nil {
+	if err := conn.Exec(ctx, "SET preserve_insertion_order = true; SET partitioned_write_flush_threshold = 65536"); err != nil {
 		return nil, err
 	}
 	names := make([]string, len(logs))
@@ -45,7 +45,7 @@ func Fold(ctx context.Context, conn *Conn, logs []*Log, dir string) ([]string, e
 			if err := os.Mkdir(own, 0o700); err != nil {
 				return err
 			}
-			if err := l.copyTo(ctx, c, own, []byte(names[k])); err != nil {
+			if err := l.copyTo(ctx, c, own, names[k]); err != nil {
 				return err
 			}
 			return settle(own, dir, names[k])
@@ -83,16 +83,16 @@ func ours(name string) bool {
 }
 
 // copyTo writes the four tables of the log into the folder.
-func (l *Log) copyTo(ctx context.Context, c *sql.Conn, dir string, id []byte) error {
+func (l *Log) copyTo(ctx context.Context, c *sql.Conn, dir, id string) error {
 	v, ok := newVectors()
 	if !ok {
 		return errors.New("this version of the DuckDB driver keeps its chunks elsewhere")
 	}
 	cited, stretches := l.cited(), l.foldedStretches()
-	halves := &feed[foldedHalf]{vectors: v, columns: foldedHalves(id), count: l.Halves(), row: func(i int) foldedHalf {
+	halves := &feed[foldedHalf]{vectors: v, columns: foldedHalves(), count: l.Halves(), row: func(i int) foldedHalf {
 		return foldedHalf{l.arena.at(uint32(i)), l, uint32(i), cited[uint32(i)]}
 	}}
-	marks := &feed[foldedMark]{vectors: v, columns: foldedMarks(id), count: len(l.Marks), row: func(i int) foldedMark { return foldedMark{&l.Marks[i], l} }}
+	marks := &feed[foldedMark]{vectors: v, columns: foldedMarks(), count: len(l.Marks), row: func(i int) foldedMark { return foldedMark{&l.Marks[i], l} }}
 	for _, table := range []struct {
 		source duckdb.ChunkTableSource
 		name   string
@@ -100,22 +100,22 @@ func (l *Log) copyTo(ctx context.Context, c *sql.Conn, dir string, id []byte) er
 	}{
 		{halves, "halves", ", PARTITION_BY (bucket), FILENAME_PATTERN 'part_{i}'"},
 		{marks, "marks", ", PARTITION_BY (bucket), FILENAME_PATTERN 'part_{i}'"},
-		{&feed[foldedStretch]{vectors: v, columns: foldedStretches(id), count: len(stretches), row: func(i int) foldedStretch { return stretches[i] }}, "stretches/part_0.parquet", ""},
-		{&feed[*Log]{vectors: v, columns: foldedLogs(id), count: 1, row: func(int) *Log { return l }}, "logs/part_0.parquet", ""},
+		{&feed[foldedStretch]{vectors: v, columns: foldedStretches(), count: len(stretches), row: func(i int) foldedStretch { return stretches[i] }}, "stretches/part_0.parquet", ""},
+		{&feed[*Log]{vectors: v, columns: foldedLogs(), count: 1, row: func(int) *Log { return l }}, "logs/part_0.parquet", ""},
 	} {
 		path := filepath.Join(dir, table.name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		if err := copyFrom(ctx, c, table.source, path, table.more); err != nil {
+		if err := copyFrom(ctx, c, table.source, fmt.Sprintf("%s AS log, %s::ENUM('client', 'server') AS side", Quote(id), Quote(l.Side.String())), path, table.more); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// copyFrom writes the rows of a source to a path, as Parquet.
-func copyFrom(ctx context.Context, c *sql.Conn, source duckdb.ChunkTableSource, path, more string) error {
+// copyFrom writes the rows of a source to a path, as Parquet; which log they are of stands before each.
+func copyFrom(ctx context.Context, c *sql.Conn, source duckdb.ChunkTableSource, which, path, more string) error {
 	name := fmt.Sprintf("folded_%016x", rand.Uint64())
 	err := duckdb.RegisterTableUDF(c, name, duckdb.ChunkTableFunction{
 		BindArguments: func(map[string]any, ...any) (duckdb.ChunkTableSource, error) { return source, nil },
@@ -123,7 +123,7 @@ func copyFrom(ctx context.Context, c *sql.Conn, source duckdb.ChunkTableSource, 
 	if err != nil {
 		return err
 	}
-	_, err = c.ExecContext(ctx, fmt.Sprintf("COPY (SELECT * FROM %s()) TO %s (FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd%s)", name, Quote(path), more))
+	_, err = c.ExecContext(ctx, fmt.Sprintf("COPY (SELECT %s, * FROM %s()) TO %s (FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, ROW_GROUP_SIZE 30720%s)", which, name, Quote(path), more))
 	return err
 }
 

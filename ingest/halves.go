@@ -65,6 +65,21 @@ func (a *Alignment) PeersOf(l *Log, half uint32) []*Log {
 	return a.Spans[a.spanOf[l.Number()][l.Half(half).Stretch]].Peers
 }
 
+// SpanOf is the span of a log and the one log that knows its sessions from the other side; false when there is none such.
+func (a *Alignment) SpanOf(l, peer *Log) (uint32, bool) {
+	for k, s := range a.Spans {
+		if s.Log == l && len(s.Peers) == 1 && s.Peers[0] == peer {
+			return uint32(k), true
+		}
+	}
+	return 0, false
+}
+
+// PlainFacts are the facts of a half of a healthy call, in a span.
+func PlainFacts(span uint32, shown bool) uint32 {
+	return factRequest | factAnswer | factKnown | uint32(Answered)*factOutcome | when(shown, factShown) | span*factSpan
+}
+
 // Find is the half with this number among those of its side.
 func (a *Alignment) Find(logs []*Log, side frame.Side, n uint32) (*Log, uint32) {
 	for _, l := range logs {
@@ -120,16 +135,6 @@ func (a *Alignment) span(index map[string]uint32, l *Log, holders []*Log) uint32
 type Key struct {
 	ID  frame.ID
 	Nth uint32
-}
-
-// Limits are the user's thresholds, each on the clock of the log that it is applied to.
-type Limits struct {
-	Slow     time.Duration                  // an answered call that took this long is worth a word
-	Patience time.Duration                  // an unanswered call younger than this at its log's end is still open
-	Quiet    time.Duration                  // silence after an answer that is worth a word
-	Session  string                         // only calls of this session; "" is all
-	ID       string                         // only calls with this id, as a JSON token or bare; "" is all
-	In       func(l *Log, half uint32) bool // only calls of this time; nil is all
 }
 
 // Outcome is how the requester's wait ended, as one log shows it.
@@ -363,7 +368,7 @@ func (l *Log) slow(i uint32, h *Half, limit time.Duration) bool {
 func (h *halves) facts(l *Log, i uint32, half *Half) uint32 {
 	facts := l.ownFacts(i, half) + h.align.spanOf[l.Number()][half.Stretch]*factSpan
 	facts |= when(h.align.Known[l.Number()][half.Stretch] && !h.align.Keyless, factKnown) |
-		when(h.shown(l, i), factShown) | when(l.slow(i, half, h.limits.Slow), factSlow)
+		when(h.limits.shows(l, i), factShown) | when(l.slow(i, half, h.limits.Slow), factSlow)
 	if unanswered(half) {
 		facts |= when(l.Young(i, h.limits.Patience), factYoung)
 	}
@@ -403,17 +408,4 @@ func when(b bool, fact uint32) uint32 {
 func (l *Log) gaveUp(i uint32, h *Half) bool {
 	line, blind := l.BlindLine(i)
 	return h.line[Cancel] != 0 && blind && line > h.line[Cancel] && h.Flags&LostAnswer == 0
-}
-
-func (h *halves) shown(l *Log, i uint32) bool {
-	m := h.limits
-	if m.Session != "" && l.Stretches[l.Half(i).Stretch].Session != m.Session {
-		return false
-	}
-	if m.ID != "" {
-		if id := l.ID(i); string(id) != m.ID && id.Bare() != m.ID {
-			return false
-		}
-	}
-	return m.In == nil || m.In(l, i)
 }

@@ -184,6 +184,9 @@ const (
 	rawLen    = 256
 )
 
+// LeastQuiet is the shortest silence after an answer that the log took note of.
+func (l *Log) LeastQuiet() time.Duration { return l.quiet }
+
 // Number tells the logs of one diagnosis apart, and their clocks: nothing subtracts across two numbers.
 func (l *Log) Number() int { return int(l.number) }
 

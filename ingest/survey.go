@@ -8,10 +8,8 @@ import (
 
 // Survey is what the halves of one requester in one stretch come to: the sizes, lines and silences that a cause is compared with.
 type Survey struct {
-	Requests       int    // that the log shows
 	LargestRequest int64  // bytes
 	LastRequest    uint32 // the latest line of a request
-	Answers        int    // that the log shows
 	Answered       uint32 // the latest line of a request that was answered
 	Largest        int64  // bytes of the largest answer
 	LargestLine    uint32 // and its line, the first of equals
@@ -49,7 +47,6 @@ func (l *Log) Surveys(wanted []bool) map[Asked]*Survey {
 }
 
 func (t *Survey) add(h *Half) {
-	t.Requests++
 	t.LastRequest = max(t.LastRequest, h.line[Request])
 	if n := h.bytes[Request]; n != noBytes {
 		t.LargestRequest = max(t.LargestRequest, int64(n))
@@ -57,7 +54,6 @@ func (t *Survey) add(h *Half) {
 	if h.line[Answer] == 0 {
 		return
 	}
-	t.Answers++
 	t.Answered = max(t.Answered, h.line[Request])
 	t.LastAnswer = max(t.LastAnswer, h.line[Answer])
 	if n := h.bytes[Answer]; n != noBytes && int64(n) > t.Largest {

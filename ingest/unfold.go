@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"time"
 
 	"mcpdiag/ingest/dialect"
@@ -65,7 +66,7 @@ func (u *Unfolding) log(name string) (*unfolded, error) {
 	if l := u.names[name]; l != nil {
 		return l, nil
 	}
-	return nil, fmt.Errorf("rows of log %q, which `logs` does not name", name)
+	return nil, fmt.Errorf("log %s is there in part: its row in `logs`, which is written last, is missing; write it again", frame.Escape(name))
 }
 
 // AddStretch adds a row of `stretches`; those of a log come in the order of their numbers.
@@ -94,7 +95,7 @@ func (u *Unfolding) AddStretch(name string, n uint32, body []byte) error {
 	return nil
 }
 
-// AddMark adds a row of `marks`; those of a log come in the order of their lines.
+// AddMark adds a row of `marks`.
 func (u *Unfolding) AddMark(name string, body []byte) error {
 	l, err := u.log(name)
 	if err != nil {
@@ -110,9 +111,7 @@ func (u *Unfolding) AddMark(name string, body []byte) error {
 	m := b.Mark
 	m.At.OfLog(l.number)
 	m.Raw = string(b.Raw)
-	if n := len(l.Marks); n == 0 || l.Marks[n-1].Line != m.Line || l.Marks[n-1].Record != m.Record {
-		l.Marks = append(l.Marks, m)
-	}
+	l.Marks = append(l.Marks, m)
 	return nil
 }
 
@@ -213,16 +212,26 @@ func (u *Unfolding) AddSurvey(name string, of Asked, s *Survey, silence time.Dur
 	if err != nil {
 		return err
 	}
-	l.Partial()
 	l.surveys[of], l.silences[of] = s, silence
 	return nil
 }
 
-// Partial says that not all halves of the log are here.
-func (l *Log) Partial() {
-	if l.surveys == nil {
-		l.surveys, l.silences = map[Asked]*Survey{}, map[Asked]time.Duration{}
+// Partial says that not all halves of the log are brought in, so that its surveys must be told.
+func (u *Unfolding) Partial(name string) error {
+	l, err := u.log(name)
+	if err != nil {
+		return err
 	}
+	l.surveys, l.silences = map[Asked]*Survey{}, map[Asked]time.Duration{}
+	return nil
+}
+
+// Find is the log of this name; nil when there is none.
+func (u *Unfolding) Find(name string) *Log {
+	if l := u.names[name]; l != nil {
+		return l.Log
+	}
+	return nil
 }
 
 // Logs ends the unfolding.
@@ -231,6 +240,16 @@ func (u *Unfolding) Logs() []*Log {
 		l.refer()
 	}
 	return u.logs
+}
+
+// inOrder puts marks into the order of their log, each once: a store may have a row twice.
+func inOrder(marks []Mark) []Mark {
+	at := func(m *Mark) [3]uint64 { return [3]uint64{uint64(m.Line), uint64(m.Stretch), m.Record} }
+	slices.SortStableFunc(marks, func(a, b Mark) int {
+		x, y := at(&a), at(&b)
+		return slices.Compare(x[:], y[:])
+	})
+	return slices.CompactFunc(marks, func(a, b Mark) bool { return at(&a) == at(&b) })
 }
 
 // refer turns the numbers that halves had when they were folded into those that they have here. What is not here is left out.
@@ -244,6 +263,7 @@ func (l *unfolded) refer() {
 		}
 		return out
 	}
+	l.Marks = inOrder(l.Marks)
 	for _, g := range l.groups {
 		g.Members = here(g.Members)
 		for _, i := range g.Members {

@@ -18,16 +18,17 @@ type Format struct {
 	Name  string
 	About string
 	Write func(io.Writer, *diagnose.Diagnosis, Style) error
+	Every bool // it says something of every call, healthy ones too
 }
 
 // Formats lists the formats; the first is the default.
 func Formats() []Format {
 	return []Format{
-		{"text", "for a terminal", Text},
-		{"json", "one document, schema " + Schema, JSON},
-		{"ndjson", "one call on a line", NDJSON},
-		{"html", "one page to open in a browser, with pictures; needs no network", HTML},
-		{"markdown", "a section of a post-mortem, with sequence diagrams", Markdown},
+		{"text", "for a terminal", Text, false},
+		{"json", "one document, schema " + Schema, JSON, false},
+		{"ndjson", "one call on a line", NDJSON, false},
+		{"html", "one page to open in a browser, with pictures; needs no network", HTML, true},
+		{"markdown", "a section of a post-mortem, with sequence diagrams", Markdown, false},
 	}
 }
 

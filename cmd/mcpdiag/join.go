@@ -3,12 +3,15 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest"
+	"mcpdiag/ingest/frame"
+	"mcpdiag/join"
 	"mcpdiag/report"
 )
 
@@ -77,15 +80,14 @@ func newJoin(e *env) *cobra.Command {
 }
 
 func runJoin(ctx context.Context, e *env, f *joinFlags, args []string) error {
-	within, err := window(f.since, f.until)
-	if err != nil {
+	limits := ingest.Limits{Slow: f.slow, Patience: f.patience, Quiet: f.quiet, ID: f.id, Session: f.session}
+	if err := window(&limits, f.since, f.until); err != nil {
 		return err
 	}
 	format, ok := report.ByName(f.out.format)
 	if !ok {
 		return &usageError{"unknown format " + quote(f.out.format), "the formats are " + formatNames()}
 	}
-	o := ingest.Options{Quiet: f.quiet}
 	sets, err := f.logs.sets(args)
 	if err != nil {
 		return err
@@ -94,7 +96,7 @@ func runJoin(ctx context.Context, e *env, f *joinFlags, args []string) error {
 		return err
 	}
 	opening := openDB(ctx)
-	logs, err := f.logs.read(ctx, e, sets, o)
+	brought, err := f.bring(ctx, e, sets, &limits, format.Every)
 	conn, openErr := opening()
 	if conn != nil {
 		defer conn.Close()
@@ -102,18 +104,17 @@ func runJoin(ctx context.Context, e *env, f *joinFlags, args []string) error {
 	if err = cmp.Or(err, openErr); err != nil {
 		return err
 	}
-	d, err := diagnose.Diagnose(ctx, conn, logs, diagnose.Options{All: f.all, Limits: ingest.Limits{
-		Slow: f.slow, Patience: f.patience, Quiet: f.quiet, ID: f.id, Session: f.session, In: within}})
+	d, err := diagnose.DiagnoseBrought(ctx, conn, brought, diagnose.Options{All: f.all, Limits: limits})
 	if err != nil {
 		return err
 	}
 	if f.db != "" {
-		if err := d.Keep(ctx, f.db, version(), sets, f.logs.options(e, o)); err != nil {
+		if err := d.Keep(ctx, f.db, version(), sets, f.logs.options(e, ingest.Options{Quiet: f.quiet})); err != nil {
 			return err
 		}
 	}
 	e.status = status(d)
-	unread := refuseUnread(logs)
+	unread := refuseUnread(brought.Logs)
 	if unread != nil && f.out.file != "" {
 		return unread // a failure leaves no file
 	}
@@ -121,6 +122,30 @@ func runJoin(ctx context.Context, e *env, f *joinFlags, args []string) error {
 		return err
 	}
 	return unread
+}
+
+// bring reads the logs. Of folders alone it brings in what has to be looked at: every call only where the format shows each.
+func (f *joinFlags) bring(ctx context.Context, e *env, sets []ingest.Set, limits *ingest.Limits, every bool) (*join.Brought, error) {
+	if f.db != "" && len(f.logs.folders) > 0 {
+		return nil, &usageError{"--db keeps every record, and " + quote(f.logs.folders[0]) + " has only the halves of calls", "give the logs themselves; the tables in the folder are Parquet, which DuckDB reads as they are"}
+	}
+	var b *join.Brought
+	var err error
+	if len(sets) == 0 {
+		b, err = f.logs.bring(ctx, limits, f.all || every)
+	} else {
+		b = &join.Brought{}
+		b.Logs, err = f.logs.read(ctx, e, sets, ingest.Options{Quiet: f.quiet})
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range b.Logs {
+		if least := l.LeastQuiet(); least > limits.Quiet {
+			return nil, &usageError{fmt.Sprintf("--quiet %s: %s was folded with --quiet %s, and tells no shorter silence", limits.Quiet, frame.Escape(l.Path), least), "fold the log again with that"}
+		}
+	}
+	return b, nil
 }
 
 // openDB opens a database beside whatever else is done; the function that it returns waits for it.
@@ -167,52 +192,27 @@ func status(d *diagnose.Diagnosis) int {
 	return exitFine
 }
 
-// window makes the filter of --since and --until. Each log is measured on its own clock.
-func window(since, until string) (func(*ingest.Log, uint32) bool, error) {
-	if since == "" && until == "" {
-		return nil, nil
+// window sets the bounds of --since and --until.
+func window(limits *ingest.Limits, since, until string) (err error) {
+	if limits.Since, err = parseBound("--since", since); err != nil {
+		return err
 	}
-	from, err := parseBound("--since", since)
-	if err != nil {
-		return nil, err
-	}
-	to, err := parseBound("--until", until)
-	if err != nil {
-		return nil, err
-	}
-	return func(l *ingest.Log, half uint32) bool {
-		return (since == "" || !from.before(l, half)) && (until == "" || to.before(l, half))
-	}, nil
+	limits.Until, err = parseBound("--until", until)
+	return err
 }
 
-// bound is one end of a window: a wall time, or a distance from a log's first record.
-type bound struct {
-	wall  time.Time
-	after time.Duration
-}
-
-func parseBound(flag, s string) (b bound, err error) {
+func parseBound(flag, s string) (b ingest.Bound, err error) {
 	if s == "" {
 		return b, nil
 	}
+	b.Set = true
 	if s[0] == '+' {
-		b.after, err = time.ParseDuration(s[1:])
+		b.After, err = time.ParseDuration(s[1:])
 	} else {
-		b.wall, err = time.Parse(time.RFC3339Nano, s)
+		b.Wall, err = time.Parse(time.RFC3339Nano, s)
 	}
 	if err != nil {
 		return b, &usageError{flag + " " + quote(s) + " is no time", "write RFC 3339 (2026-03-02T09:41:03Z) or +duration from each log's first record (+90s)"}
 	}
 	return b, nil
-}
-
-// before reports whether the call began before the bound; a call whose time is unknown did not.
-func (b bound) before(l *ingest.Log, half uint32) bool {
-	at := l.At(half, ingest.Request)
-	if !b.wall.IsZero() {
-		return at.HasWall() && at.Time().Before(b.wall)
-	}
-	first, _ := l.Span()
-	d, ok := at.Sub(first)
-	return ok && d < b.after
 }

@@ -13,6 +13,7 @@ import (
 
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/frame"
+	"mcpdiag/join"
 )
 
 // logFlags say which logs to read, and how.
@@ -205,20 +206,30 @@ func (f *logFlags) read(ctx context.Context, e *env, sets []ingest.Set, o ingest
 	return logs, refuseClients(logs)
 }
 
-// unfold brings in the logs of the folders.
+// unfold brings in the logs of the folders, whole.
 func (f *logFlags) unfold(ctx context.Context) ([]*ingest.Log, error) {
 	if len(f.folders) == 0 {
 		return nil, nil
 	}
+	b, err := f.bring(ctx, &ingest.Limits{Slow: defaultSlow, Quiet: defaultQuiet}, true)
+	if err != nil {
+		return nil, err
+	}
+	return b.Logs, nil
+}
+
+// bring joins the folded logs of the folders and brings in what has to be looked at; with every, all that is asked for.
+func (f *logFlags) bring(ctx context.Context, limits *ingest.Limits, every bool) (*join.Brought, error) {
 	conn, err := ingest.OpenDB(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	if err := ingest.OpenFolded(ctx, conn, f.folders); err != nil {
+	store, err := join.OpenFolders(ctx, conn, f.folders)
+	if err != nil {
 		return nil, err
 	}
-	return ingest.Unfold(ctx, conn)
+	return join.Bring(ctx, store, limits, every)
 }
 
 // refuseClients refuses a log as the server's that only a client writes: two logs of one client say nothing of delivery.

@@ -1,0 +1,43 @@
+package join
+
+import (
+	"context"
+	_ "embed"
+
+	"mcpdiag/ingest"
+)
+
+// words.sql teaches DuckDB the aggregates of ClickHouse that the shared SQL is written in.
+//
+//go:embed words.sql
+var wordsSQL string
+
+// Folders is the store of folders of folded logs, which DuckDB reads.
+type Folders struct{ conn *ingest.Conn }
+
+// OpenFolders opens folders as a store, on a connection that it has to itself.
+func OpenFolders(ctx context.Context, conn *ingest.Conn, dirs []string) (*Folders, error) {
+	if err := ingest.OpenFolded(ctx, conn, dirs); err != nil {
+		return nil, err
+	}
+	// As tables, since each is read several times: a ClickHouse has views by these names.
+	for _, statement := range []string{wordsSQL, "CREATE OR REPLACE TEMP TABLE calls_here AS " + CallsSQL, "CREATE OR REPLACE TEMP TABLE whole_here AS " + WholeSQL} {
+		if err := conn.Exec(ctx, statement); err != nil {
+			return nil, err
+		}
+	}
+	return &Folders{conn}, nil
+}
+
+// Everywhere is the table here: one process has all shards.
+func (f *Folders) Everywhere(table string) string { return table + "_here" }
+
+// Query runs a query of this package.
+func (f *Folders) Query(ctx context.Context, query string, lists ...List) (Rows, error) {
+	for _, l := range lists {
+		if err := f.conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE "+l.Name+" AS SELECT unnest($1::VARCHAR[]) AS value", l.Values); err != nil {
+			return nil, err
+		}
+	}
+	return f.conn.Query(ctx, query)
+}
