@@ -23,7 +23,7 @@ type Options struct {
 }
 
 // fewCalls is up to how many calls a diagnosis lists them all, healthy ones too.
-const fewCalls = join.Few
+const fewCalls = join.FewCalls
 
 // Summary counts the calls.
 type Summary struct {

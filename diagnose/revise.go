@@ -28,7 +28,15 @@ func (d *Diagnosis) revise() {
 	d.Calls = keep
 }
 
-func (d *Diagnosis) everyCall() bool { return d.Options.All || d.Summary.Calls <= fewCalls }
+// everyCall reports whether all calls are listed, healthy ones too: never when some of those asked for were only counted.
+func (d *Diagnosis) everyCall() bool {
+	for _, p := range d.plain {
+		if p.Shown {
+			return false
+		}
+	}
+	return d.Options.All || d.Summary.Calls <= fewCalls
+}
 
 func (d *Diagnosis) waitedFor() {
 	for _, inner := range d.Calls {

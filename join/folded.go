@@ -61,11 +61,20 @@ type Brought struct {
 	Plain []Plain
 }
 
-// Bring joins the folded logs of a store there, and brings in what has to be looked at: every call unless both its halves are
-// there and nothing is odd about them; with every, all that the user asked for.
-func Bring(ctx context.Context, store Store, limits *ingest.Limits, every bool) (*Brought, error) {
+// Want says which calls are brought in.
+type Want uint8
+
+// What may be wanted.
+const (
+	Odd  Want = iota // every call unless both its halves are there and nothing is odd about them
+	Few              // these, or all that the user asked for when they are few, since then a report lists them all
+	Each             // all that the user asked for
+)
+
+// Bring joins the folded logs of a store there, and brings in what has to be looked at.
+func Bring(ctx context.Context, store Store, limits *ingest.Limits, want Want) (*Brought, error) {
 	b := &bringer{ctx: ctx, store: store, limits: limits, unfolding: ingest.NewUnfolding(), logs: map[string]bool{}}
-	for _, step := range []func() error{b.heads, b.stretches, b.marks, b.decide(every), b.halves, b.surveys} {
+	for _, step := range []func() error{b.heads, b.stretches, b.marks, b.decide(want), b.halves, b.surveys} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -210,20 +219,21 @@ func (b *bringer) marks() error {
 	})
 }
 
-// Few is up to how many calls a report lists them all.
-const Few = 1000
+// FewCalls is up to how many calls a report lists them all.
+const FewCalls = 1000
 
-// decide settles whether all calls that the user asked for are brought in: when he says so, when they are few, and when a log
-// tells no ids, since then nothing can be met by them.
-func (b *bringer) decide(every bool) func() error {
+// decide settles whether all calls that the user asked for are brought in. When a log tells no ids nothing can be met by them, so
+// that all have to be.
+func (b *bringer) decide(want Want) func() error {
 	return func() error {
-		if b.every = every || b.keyless || b.halvesIn <= 2*Few; b.every || b.limits.All() {
+		b.every = b.keyless || want == Each || want == Few && b.halvesIn <= 2*FewCalls
+		if b.every || want == Odd || b.limits.All() {
 			return nil
 		}
 		return b.each("SELECT count(*) FROM {calls} WHERE {shown}", func(rows Rows) error {
 			var n uint64
 			err := rows.Scan(&n)
-			b.every = n <= Few
+			b.every = n <= FewCalls
 			return err
 		})
 	}
@@ -271,9 +281,9 @@ func (b *bringer) surveys() error {
 		return nil
 	}
 	// The largest answer and its line, the first of equals, in one number: the larger the answer and the lower the line, the larger.
-	query := `SELECT log, stretch, if(requester = 'client', 1, 2), max(request_bytes), max(request_line), maxIf(request_line, answer_line > 0), max(answer_line),
+	query := `SELECT log, stretch, if(requester = 'client', 1, 2), max(request_bytes), max(request_line), max(if(answer_line > 0, request_line, -1)), max(answer_line),
 			max(if(answer_line > 0 AND answer_bytes > 0, toUInt64(answer_bytes) * 4294967296 + toUInt64(4294967295 - answer_line), toUInt64(0))),
-			maxIf(silence_ns, answer_line > 0)
+			max(if(answer_line > 0, silence_ns, -1))
 		FROM {halves}
 		WHERE session IN (SELECT session FROM whole_here) OR session IN (SELECT session FROM calls_here WHERE NOT {plain})
 		GROUP BY log, stretch, requester`

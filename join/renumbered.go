@@ -12,7 +12,7 @@ func (a *aligner) renumbered() {
 	for _, c := range a.each(frame.Client) {
 		s, ok := a.partner(c)
 		head := heads(c)
-		if !ok || len(head) == 0 || !a.suspect(s, head) {
+		if !ok || len(head) == 0 || a.inParts(c) || !a.suspect(s, head) {
 			continue
 		}
 		other := heads(s)
@@ -21,6 +21,12 @@ func (a *aligner) renumbered() {
 			a.part(c, s, alike, of)
 		}
 	}
+}
+
+// inParts reports whether several logs of a side have a part of the session: then one part tells nothing of the whole.
+func (a *aligner) inParts(c Stretch) bool {
+	pair := *a.pairOf(c)
+	return a.shared(frame.Client)[pair] > 1 || a.shared(frame.Server)[pair] > 1
 }
 
 // heads are the first requests of a stretch.

@@ -132,7 +132,11 @@ func (f *joinFlags) bring(ctx context.Context, e *env, sets []ingest.Set, limits
 	var b *join.Brought
 	var err error
 	if len(sets) == 0 {
-		b, err = f.logs.bring(ctx, limits, f.all || every)
+		want := join.Few
+		if f.all || every {
+			want = join.Each
+		}
+		b, err = f.logs.bring(ctx, limits, want)
 	} else {
 		b = &join.Brought{}
 		b.Logs, err = f.logs.read(ctx, e, sets, ingest.Options{Quiet: f.quiet})

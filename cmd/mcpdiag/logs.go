@@ -211,15 +211,15 @@ func (f *logFlags) unfold(ctx context.Context) ([]*ingest.Log, error) {
 	if len(f.folders) == 0 {
 		return nil, nil
 	}
-	b, err := f.bring(ctx, &ingest.Limits{Slow: defaultSlow, Quiet: defaultQuiet}, true)
+	b, err := f.bring(ctx, &ingest.Limits{Slow: defaultSlow, Quiet: defaultQuiet}, join.Each)
 	if err != nil {
 		return nil, err
 	}
 	return b.Logs, nil
 }
 
-// bring joins the folded logs of the folders and brings in what has to be looked at; with every, all that is asked for.
-func (f *logFlags) bring(ctx context.Context, limits *ingest.Limits, every bool) (*join.Brought, error) {
+// bring joins the folded logs of the folders and brings in what is wanted.
+func (f *logFlags) bring(ctx context.Context, limits *ingest.Limits, want join.Want) (*join.Brought, error) {
 	conn, err := ingest.OpenDB(ctx)
 	if err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ func (f *logFlags) bring(ctx context.Context, limits *ingest.Limits, every bool)
 	if err != nil {
 		return nil, err
 	}
-	return join.Bring(ctx, store, limits, every)
+	return join.Bring(ctx, store, limits, want)
 }
 
 // refuseClients refuses a log as the server's that only a client writes: two logs of one client say nothing of delivery.

@@ -115,6 +115,9 @@ func (f *watchFlags) watch(args []string) (*diagnose.Watch, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(f.logs.folders) > 0 {
+		return nil, &usageError{f.logs.folders[0] + " is a folder", "watch follows logs that are written now"}
+	}
 	if f.every <= 0 || f.window <= 0 {
 		return nil, &usageError{"--every and --window must be more than 0", "--every 1s --window 32"}
 	}
