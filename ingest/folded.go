@@ -323,35 +323,31 @@ func foldedLogs() []column[*Log] {
 	}
 }
 
-// foldedColumn is a column of a table, as a reader sees it.
-type foldedColumn struct {
-	name string
-	typ  duckdb.Type
+// FoldedColumn is a column of a table of folded logs: a number, or a text.
+type FoldedColumn struct {
+	Name   string
+	Number bool
 }
 
-// foldedColumns are the columns of a table of folded logs.
-func foldedColumns(table string) []foldedColumn {
-	columns := []foldedColumn{{"log", duckdb.TYPE_VARCHAR}, {"side", duckdb.TYPE_VARCHAR}}
+// FoldedColumns are the columns of a table of folded logs.
+func FoldedColumns(table string) []FoldedColumn {
 	switch table {
 	case "halves":
-		return plainColumns(columns, foldedHalves())
+		return namesOf(foldedHalves())
 	case "marks":
-		return plainColumns(columns, foldedMarks())
+		return namesOf(foldedMarks())
 	case "stretches":
-		return plainColumns(columns, foldedStretches())
+		return namesOf(foldedStretches())
 	}
-	return plainColumns(columns, foldedLogs())
+	return namesOf(foldedLogs())
 }
 
-func plainColumns[T any](list []foldedColumn, columns []column[T]) []foldedColumn {
+func namesOf[T any](columns []column[T]) []FoldedColumn {
+	list := []FoldedColumn{{"log", false}, {"side", false}}
 	for _, c := range columns {
-		if c.name == "bucket" { // it is in the names of the files
-			continue
+		if c.name != "bucket" { // it is in the names of the files
+			list = append(list, FoldedColumn{c.name, c.typ == duckdb.TYPE_BIGINT})
 		}
-		if c.typ == duckdb.TYPE_ENUM {
-			c.typ = duckdb.TYPE_VARCHAR
-		}
-		list = append(list, foldedColumn{c.name, c.typ})
 	}
 	return list
 }

@@ -10,8 +10,6 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/duckdb/duckdb-go/v2"
-
 	"mcpdiag/ingest/frame"
 )
 
@@ -21,40 +19,57 @@ func IsFolded(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// OpenFolded makes the folded logs in the folders visible on the connection, as the views logs_here, stretches_here,
-// halves_here and marks_here. A log that lies in two of them counts once.
-func OpenFolded(ctx context.Context, conn *Conn, dirs []string) error {
-	files := map[string][]string{} // by table
+// Folded is a folded log in a folder.
+type Folded struct {
+	Name  string              // of its content
+	Files map[string][]string // by table: one, or one for each bucket of sessions that has rows
+}
+
+// FoldedTables are the tables that a folded log is kept in; the row in the last makes it known.
+func FoldedTables() []string { return foldedTables[:] }
+
+// FoldedLogs lists the folded logs in the folders. One that lies in two of them counts once.
+func FoldedLogs(dirs []string) ([]Folded, error) {
+	var logs []Folded
 	seen := map[string]bool{}
 	for _, dir := range dirs {
 		names, err := foldedIn(dir)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, name := range names {
 			if seen[name] {
 				continue
 			}
 			seen[name] = true
+			log := Folded{name, map[string][]string{}}
 			for _, table := range foldedTables {
-				found, err := filesOf(dir, table, name)
-				if err != nil {
-					return err
+				if log.Files[table], err = filesOf(dir, table, name); err != nil {
+					return nil, err
 				}
-				files[table] = append(files[table], found...)
 			}
+			logs = append(logs, log)
 		}
 	}
+	return logs, nil
+}
+
+// OpenFolded makes folded logs visible on the connection, as the views logs_here, stretches_here, halves_here and marks_here.
+func OpenFolded(ctx context.Context, conn *Conn, logs []Folded) error {
 	for _, table := range foldedTables {
-		if err := conn.Exec(ctx, foldedView(table, files[table])); err != nil {
-			return notFolded(err, dirs)
+		var files []string
+		for _, l := range logs {
+			files = append(files, l.Files[table]...)
+		}
+		if err := conn.Exec(ctx, fmt.Sprintf("CREATE OR REPLACE TEMP VIEW %s_here AS %s", table, SelectFolded(table, files))); err != nil {
+			return notFolded(err, logs)
 		}
 	}
 	return nil
 }
 
-func notFolded(err error, dirs []string) error {
-	return &InputError{Path: dirs[0], What: "holds folded logs that cannot be read: " + frame.Escape(err.Error()), Hint: "fold the logs again, with this version of mcpdiag"}
+func notFolded(err error, logs []Folded) error {
+	return &InputError{Path: logs[0].Files["logs"][0], What: "holds folded logs that cannot be read: " + frame.Escape(err.Error()), Hint: "fold the logs again, with this version of mcpdiag"}
 }
 
 // foldedIn lists the logs of a folder.
@@ -88,29 +103,29 @@ func filesOf(dir, table, name string) ([]string, error) {
 	return files, err
 }
 
-// foldedView makes a view of a table's files. Here as in every store an unknown number reads -1, so that one SQL serves all.
-func foldedView(table string, files []string) string {
+// SelectFolded selects the rows of a table from its files. Here as in every store an unknown number reads -1, so that one SQL
+// serves all.
+func SelectFolded(table string, files []string) string {
 	var known, none []string
-	for _, c := range foldedColumns(table) {
-		if c.typ == duckdb.TYPE_BIGINT {
-			known, none = append(known, fmt.Sprintf("coalesce(%s, -1) AS %[1]s", c.name)), append(none, "-1::BIGINT AS "+c.name)
+	for _, c := range FoldedColumns(table) {
+		if c.Number {
+			known, none = append(known, fmt.Sprintf("coalesce(%s, -1) AS %[1]s", c.Name)), append(none, "-1::BIGINT AS "+c.Name)
 		} else {
-			known, none = append(known, c.name), append(none, "''::VARCHAR AS "+c.name)
+			known, none = append(known, c.Name+"::VARCHAR AS "+c.Name), append(none, "''::VARCHAR AS "+c.Name)
 		}
 	}
-	view := foldedViews[table]
+	if table == "logs" { // a folder is one shard of one
+		known, none = append(known, "0 AS shard, 1 AS shards"), append(none, "0 AS shard, 1 AS shards")
+	}
 	if len(files) == 0 {
-		return fmt.Sprintf("CREATE OR REPLACE TEMP VIEW %s AS SELECT %s WHERE false", view, strings.Join(none, ", "))
+		return fmt.Sprintf("SELECT %s WHERE false", strings.Join(none, ", "))
 	}
 	quoted := make([]string, len(files))
 	for k, f := range files {
 		quoted[k] = Quote(f)
 	}
-	return fmt.Sprintf("CREATE OR REPLACE TEMP VIEW %s AS SELECT %s FROM read_parquet([%s], hive_partitioning = false)", view, strings.Join(known, ", "), strings.Join(quoted, ", "))
+	return fmt.Sprintf("SELECT %s FROM read_parquet([%s], hive_partitioning = false)", strings.Join(known, ", "), strings.Join(quoted, ", "))
 }
-
-// foldedViews are what the tables are called where SQL reads them.
-var foldedViews = map[string]string{"logs": "logs_here", "stretches": "stretches_here", "halves": "halves_here", "marks": "marks_here"}
 
 // ParseNumbers reads the numbers, which a space or a tab sets apart.
 func (r *HalfRow) ParseNumbers(list []byte) bool {

@@ -73,7 +73,7 @@ const (
 
 // Bring joins the folded logs of a store there, and brings in what has to be looked at.
 func Bring(ctx context.Context, store Store, limits *ingest.Limits, want Want) (*Brought, error) {
-	b := &bringer{ctx: ctx, store: store, limits: limits, unfolding: ingest.NewUnfolding(), logs: map[string]bool{}}
+	b := &bringer{ctx: ctx, store: store, limits: limits, unfolding: ingest.NewUnfolding(), logs: map[string]*known{}}
 	for _, step := range []func() error{b.heads, b.stretches, b.marks, b.decide(want), b.halves, b.surveys} {
 		if err := step(); err != nil {
 			return nil, err
@@ -89,7 +89,7 @@ type bringer struct {
 	store     Store
 	limits    *ingest.Limits
 	unfolding *ingest.Unfolding
-	logs      map[string]bool
+	logs      map[string]*known
 	halvesIn  uint64 // in all logs
 	keyless   bool
 	every     bool
@@ -178,24 +178,43 @@ func beforeSQL(bound ingest.Bound) string {
 }
 
 func (b *bringer) heads() error {
-	return b.each("SELECT log, side, name, halves, body FROM {logs} ORDER BY side, name, log", func(rows Rows) error {
+	on := map[string]map[int64]bool{} // by log: the shards that know it
+	err := b.each("SELECT log, side, name, halves, body, shard, shards FROM {logs} ORDER BY side, name, log", func(rows Rows) error {
 		var log, side, name string
 		var halves uint64
+		var shard, shards int64
 		var body []byte
-		if err := rows.Scan(&log, &side, &name, &halves, &body); err != nil {
+		if err := rows.Scan(&log, &side, &name, &halves, &body, &shard, &shards); err != nil {
 			return err
 		}
-		if !b.logs[log] {
-			b.logs[log] = true
+		if on[log] == nil {
+			on[log] = map[int64]bool{}
+			b.logs[log] = &known{name: name, shards: shards}
 			b.halvesIn += halves
 		}
+		on[log][shard] = true
 		of, _ := frame.ParseSide([]byte(side))
 		return b.unfolding.AddLog(log, of, name, body)
 	})
+	if err != nil {
+		return err
+	}
+	for log, k := range b.logs {
+		if int64(len(on[log])) < k.shards {
+			return fmt.Errorf("%s (log %s) is known on %d of %d shards: shipping it was cut off; ship it again", frame.Escape(k.name), log, len(on[log]), k.shards)
+		}
+	}
+	return nil
+}
+
+// known is a log that the store has.
+type known struct {
+	name   string
+	shards int64 // that have a row of it
 }
 
 func (b *bringer) stretches() error {
-	return b.each("SELECT log, stretch, no_ids, body FROM {stretches} ORDER BY log, stretch", func(rows Rows) error {
+	return b.each("SELECT log, stretch, no_ids, body FROM {stretches} WHERE log IN (SELECT log FROM known_here) ORDER BY log, stretch", func(rows Rows) error {
 		var log string
 		var n uint32
 		var noIDs int64
@@ -209,7 +228,7 @@ func (b *bringer) stretches() error {
 }
 
 func (b *bringer) marks() error {
-	return b.each("SELECT log, body FROM {marks} ORDER BY log, line", func(rows Rows) error {
+	return b.each("SELECT log, body FROM {marks} WHERE log IN (SELECT log FROM known_here) ORDER BY log, line", func(rows Rows) error {
 		var log string
 		var body []byte
 		if err := rows.Scan(&log, &body); err != nil {
@@ -252,7 +271,7 @@ func (b *bringer) halves() error {
 	if b.keyless {
 		where = "1 = 1"
 	}
-	query := fmt.Sprintf("SELECT log, id, method, name, more, %s FROM {halves} WHERE %s ORDER BY log, half", b.list(numbers), where)
+	query := fmt.Sprintf("SELECT log, id, method, name, more, %s FROM {halves} WHERE log IN (SELECT log FROM known_here) AND (%s) ORDER BY log, half", b.list(numbers), where)
 	var r ingest.HalfRow
 	var list []byte
 	return b.each(query, func(rows Rows) error {
@@ -285,7 +304,8 @@ func (b *bringer) surveys() error {
 			max(if(answer_line > 0 AND answer_bytes > 0, toUInt64(answer_bytes) * 4294967296 + toUInt64(4294967295 - answer_line), toUInt64(0))),
 			max(if(answer_line > 0, silence_ns, -1))
 		FROM {halves}
-		WHERE session IN (SELECT session FROM whole_here) OR session IN (SELECT session FROM calls_here WHERE NOT {plain})
+		WHERE log IN (SELECT log FROM known_here)
+			AND (session IN (SELECT session FROM whole_here) OR session IN (SELECT session FROM calls_here WHERE NOT {plain}))
 		GROUP BY log, stretch, requester`
 	for log := range b.logs {
 		if err := b.unfolding.Partial(log); err != nil {

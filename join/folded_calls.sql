@@ -22,5 +22,5 @@ SELECT session, requester, id, nth,
        max(quiet_ns)                        AS quiet,
        max(cited)                           AS is_cited
 FROM halves_here
-WHERE session <> ''
+WHERE session <> '' AND log IN (SELECT log FROM known_here)
 GROUP BY session, requester, id, nth

@@ -3,6 +3,7 @@
 -- was met, or an id names different calls on the two sides, as when a gateway renumbers.
 SELECT session
 FROM stretches_here
+WHERE log IN (SELECT log FROM known_here)
 GROUP BY session
 HAVING session = '' OR uniqExactIf(log, side = 'client') > 1 OR uniqExactIf(log, side = 'server') > 1 OR max(reused) > 0 OR max(no_ids) > 0
 UNION ALL

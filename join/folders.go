@@ -17,11 +17,15 @@ type Folders struct{ conn *ingest.Conn }
 
 // OpenFolders opens folders as a store, on a connection that it has to itself.
 func OpenFolders(ctx context.Context, conn *ingest.Conn, dirs []string) (*Folders, error) {
-	if err := ingest.OpenFolded(ctx, conn, dirs); err != nil {
+	logs, err := ingest.FoldedLogs(dirs)
+	if err != nil {
+		return nil, err
+	}
+	if err := ingest.OpenFolded(ctx, conn, logs); err != nil {
 		return nil, err
 	}
 	// As tables, since each is read several times: a ClickHouse has views by these names.
-	for _, statement := range []string{wordsSQL, "CREATE OR REPLACE TEMP TABLE calls_here AS " + CallsSQL, "CREATE OR REPLACE TEMP TABLE whole_here AS " + WholeSQL} {
+	for _, statement := range []string{wordsSQL, "CREATE OR REPLACE TEMP VIEW known_here AS SELECT DISTINCT log FROM logs_here", "CREATE OR REPLACE TEMP TABLE calls_here AS " + CallsSQL, "CREATE OR REPLACE TEMP TABLE whole_here AS " + WholeSQL} {
 		if err := conn.Exec(ctx, statement); err != nil {
 			return nil, err
 		}

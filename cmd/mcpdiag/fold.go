@@ -59,24 +59,30 @@ func runFold(ctx context.Context, e *env, f *foldFlags, args []string) error {
 	if len(f.logs.folders) > 0 {
 		return &usageError{f.logs.folders[0] + " is a folder", "fold takes logs; join takes folders of folded ones"}
 	}
-	logs, err := f.logs.read(ctx, e, sets, ingest.Options{Quiet: f.quiet})
-	if err != nil {
-		return err
-	}
-	if err := refuseUnread(logs); err != nil {
-		return err
-	}
 	conn, err := ingest.OpenDB(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	folded, err := ingest.Fold(ctx, conn, logs, f.dir)
+	logs, names, err := f.fold(ctx, e, conn, sets, f.dir)
 	if err != nil {
 		return err
 	}
 	for k, l := range logs {
-		fmt.Fprintf(e.stdout, "%-6s  %s: %s, %s, as %s\n", l.Side, frame.Escape(l.Path), plural(int(l.Records), "record"), plural(l.Halves(), "call"), folded[k])
+		fmt.Fprintf(e.stdout, "%-6s  %s: %s, %s, as %s\n", l.Side, frame.Escape(l.Path), plural(int(l.Records), "record"), plural(l.Halves(), "call"), names[k])
 	}
 	return nil
+}
+
+// fold reads the logs and folds them into the folder, where they have the names.
+func (f *foldFlags) fold(ctx context.Context, e *env, conn *ingest.Conn, sets []ingest.Set, dir string) ([]*ingest.Log, []string, error) {
+	logs, err := f.logs.read(ctx, e, sets, ingest.Options{Quiet: f.quiet})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := refuseUnread(logs); err != nil {
+		return nil, nil, err
+	}
+	names, err := ingest.Fold(ctx, conn, logs, dir)
+	return logs, names, err
 }

@@ -26,6 +26,7 @@ type joinFlags struct {
 	id, session  string
 	since, until string
 	db           string
+	at           string
 }
 
 // The thresholds that hold when the user names none.
@@ -75,6 +76,7 @@ func newJoin(e *env) *cobra.Command {
 	flags.DurationVar(&f.quiet, "quiet", defaultQuiet, "silence after an answer that is worth a word")
 	flags.StringVar(&f.since, "since", "", "only calls from this `TIME` on: RFC 3339, or +duration from each log's first record")
 	flags.StringVar(&f.until, "until", "", "only calls up to this `TIME`")
+	flags.StringVar(&f.at, "at", "", "join the logs that were shipped to the ClickHouse at this `ADDRESS`")
 	flags.StringVar(&f.db, "db", "", "keep frames, halves, calls and findings in the DuckDB `FILE`")
 	return c
 }
@@ -88,7 +90,7 @@ func runJoin(ctx context.Context, e *env, f *joinFlags, args []string) error {
 	if !ok {
 		return &usageError{"unknown format " + quote(f.out.format), "the formats are " + formatNames()}
 	}
-	sets, err := f.logs.sets(args)
+	sets, err := f.sets(args)
 	if err != nil {
 		return err
 	}
@@ -124,23 +126,16 @@ func runJoin(ctx context.Context, e *env, f *joinFlags, args []string) error {
 	return unread
 }
 
-// bring reads the logs. Of folders alone it brings in what has to be looked at: every call only where the format shows each.
+// bring reads the logs. Of folded ones it brings in what has to be looked at: every call only where the report shows each.
 func (f *joinFlags) bring(ctx context.Context, e *env, sets []ingest.Set, limits *ingest.Limits, every bool) (*join.Brought, error) {
-	if f.db != "" && len(f.logs.folders) > 0 {
-		return nil, &usageError{"--db keeps every record, and " + quote(f.logs.folders[0]) + " has only the halves of calls", "give the logs themselves; the tables in the folder are Parquet, which DuckDB reads as they are"}
+	if f.db != "" && (f.at != "" || len(f.logs.folders) > 0) {
+		return nil, &usageError{"--db keeps every record, and folded logs have only the halves of calls", "give the logs themselves; the tables in a folder are Parquet, which DuckDB reads as they are"}
 	}
-	var b *join.Brought
-	var err error
-	if len(sets) == 0 {
-		want := join.Few
-		if f.all || every {
-			want = join.Each
-		}
-		b, err = f.logs.bring(ctx, limits, want)
-	} else {
-		b = &join.Brought{}
-		b.Logs, err = f.logs.read(ctx, e, sets, ingest.Options{Quiet: f.quiet})
+	want := join.Few
+	if f.all || every {
+		want = join.Each
 	}
+	b, err := f.from(ctx, e, sets, limits, want)
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +145,33 @@ func (f *joinFlags) bring(ctx context.Context, e *env, sets []ingest.Set, limits
 		}
 	}
 	return b, nil
+}
+
+// from is where the logs are: in a ClickHouse, in folders, or in files.
+func (f *joinFlags) from(ctx context.Context, e *env, sets []ingest.Set, limits *ingest.Limits, want join.Want) (*join.Brought, error) {
+	switch {
+	case f.at != "":
+		db, err := openStore("--at", f.at, e)
+		if err != nil {
+			return nil, err
+		}
+		return join.Bring(ctx, db, limits, want)
+	case len(sets) == 0:
+		return f.logs.bring(ctx, limits, want)
+	}
+	logs, err := f.logs.read(ctx, e, sets, ingest.Options{Quiet: f.quiet})
+	return &join.Brought{Logs: logs}, err
+}
+
+// sets are the logs of the command line; none with --at.
+func (f *joinFlags) sets(args []string) ([]ingest.Set, error) {
+	if f.at == "" {
+		return f.logs.sets(args)
+	}
+	if len(args)+len(f.logs.client)+len(f.logs.server) > 0 {
+		return nil, &usageError{"--at joins what was shipped, and logs are given too", "mcpdiag ship --to ADDRESS LOG... first, or leave --at out"}
+	}
+	return nil, nil
 }
 
 // openDB opens a database beside whatever else is done; the function that it returns waits for it.

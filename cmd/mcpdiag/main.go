@@ -98,7 +98,7 @@ func newRoot(e *env) *cobra.Command {
 	root.AddCommand(newJoin(e), newWatch(e), newThreshold(e), newStages(e), newDeadlines(e), newFrames(e), newSQL(e), newExport(e))
 	root.AddCommand(newAudit(e), newTools(e))
 	root.AddCommand(newTee(e), newProxy(e), newCost(e))
-	root.AddCommand(newFold(e))
+	root.AddCommand(newFold(e), newShip(e))
 	root.AddCommand(newFormats(e), newDemo(e), newMan(e))
 	root.SetVersionTemplate(versionLine())
 	completeValues(root)
