@@ -3,6 +3,7 @@ package join
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -199,6 +200,9 @@ func (b *bringer) heads() error {
 	if err != nil {
 		return err
 	}
+	if len(b.logs) == 0 {
+		return errors.New("no log is there: mcpdiag ship sends some")
+	}
 	for log, k := range b.logs {
 		if int64(len(on[log])) < k.shards {
 			return fmt.Errorf("%s (log %s) is known on %d of %d shards: shipping it was cut off; ship it again", frame.Escape(k.name), log, len(on[log]), k.shards)
@@ -330,26 +334,35 @@ func (b *bringer) surveys() error {
 	})
 }
 
+// plain counts what is left in the store; apart what the user did not ask for, since it still says what the logs cover.
 func (b *bringer) plain() ([]Plain, error) {
 	if b.keyless {
 		return nil, nil
 	}
-	query := `SELECT if(requester = 'client', 1, 2), r_log, p_log, if({shown}, 1, 0), min(r_line), max(r_line), min(p_line), max(p_line), count(*)
+	list, err := b.plainWhere("{shown}", true)
+	if err != nil || b.limits.All() {
+		return list, err
+	}
+	others, err := b.plainWhere("NOT {shown}", false)
+	return append(list, others...), err
+}
+
+func (b *bringer) plainWhere(where string, shown bool) ([]Plain, error) {
+	query := `SELECT if(requester = 'client', 1, 2), r_log, p_log, min(r_line), max(r_line), min(p_line), max(p_line), count(*)
 		FROM {calls}
-		WHERE {plain} AND session NOT IN (SELECT session FROM whole_here)
-		GROUP BY requester, r_log, p_log, if({shown}, 1, 0) ORDER BY 1, 2, 3, 4`
+		WHERE {plain} AND ` + where + ` AND session NOT IN (SELECT session FROM whole_here)
+		GROUP BY requester, r_log, p_log ORDER BY 1, 2, 3`
 	var list []Plain
 	err := b.each(query, func(rows Rows) error {
-		var p Plain
-		var by, shown uint8
+		var by uint8
 		var sent, served string
-		if err := rows.Scan(&by, &sent, &served, &shown, &p.SentLine, &p.SentLast, &p.ReadLine, &p.ReadLast, &p.N); err != nil {
+		p := Plain{Shown: shown}
+		if err := rows.Scan(&by, &sent, &served, &p.SentLine, &p.SentLast, &p.ReadLine, &p.ReadLast, &p.N); err != nil {
 			return err
 		}
-		p.Requester, p.Shown = frame.Side(by), shown == 1
-		p.Sent, p.Served = b.unfolding.Find(sent), b.unfolding.Find(served)
+		p.Requester, p.Sent, p.Served = frame.Side(by), b.unfolding.Find(sent), b.unfolding.Find(served)
 		if p.Sent == nil || p.Served == nil {
-			return fmt.Errorf("calls of the logs %q and %q, of which `logs` does not name both", sent, served)
+			return fmt.Errorf("calls of the logs %q and %q, which are not both there", sent, served)
 		}
 		list = append(list, p)
 		return nil
