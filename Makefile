@@ -1,7 +1,7 @@
 GO ?= go
 FUZZTIME ?= 20s
 
-.PHONY: build demo test lint cross fuzz bench fault-lab test-peers clean
+.PHONY: build demo test lint cross fuzz bench fault-lab test-peers test-cluster test-clickhouse-dialect clean
 
 build:
 	$(GO) build -o mcpdiag ./cmd/mcpdiag
@@ -65,6 +65,23 @@ fault-lab:
 # Real clients, servers, a gateway and the conformance suite from npm, directly and through the recorders. Needs npm and its registry.
 test-peers:
 	$(GO) run ./samples/peers
+
+# Folded logs in a ClickHouse of two shards: two servers of the oldest dialect that is served, as Debian has it, on loopback.
+test-cluster:
+	@command -v clickhouse-server >/dev/null || { apt-get update -q && apt-get install -qy --no-install-recommends clickhouse-server; } || \
+	  { echo "make test-cluster needs clickhouse-server, and apt-get could not install it"; exit 1; }
+	@out=$$(mktemp); $(GO) test -tags cluster -run TestCluster -v -timeout 30m ./diagnose > $$out; status=$$?; grep -v '^=== ' $$out; rm $$out; exit $$status
+
+# The same SQL in today's dialect: a ClickHouse in the test's own process, 560 MB from npm.
+CHDB ?= 26.7.3-stable.1
+test-clickhouse-dialect: .chdb/libchdb.so
+	@out=$$(mktemp); CHDB_LIB_PATH=$(CURDIR)/.chdb/libchdb.so $(GO) test -tags chdb -run TestDialect -v -timeout 30m ./diagnose > $$out; status=$$?; grep -v '^=== ' $$out; rm $$out; exit $$status
+
+.chdb/libchdb.so:
+	@command -v npm >/dev/null || { apt-get update -q && apt-get install -qy npm; } || \
+	  { echo "make test-clickhouse-dialect needs npm, and apt-get could not install it"; exit 1; }
+	mkdir -p .chdb && cd .chdb && npm install --prefix . --ignore-scripts --no-audit --no-fund @chdb/lib-linux-x64-gnu@$(CHDB)
+	ln -sf node_modules/@chdb/lib-linux-x64-gnu/libchdb.so $@
 
 # What a package ships: the man pages and the completions, made by the program itself, and where they go.
 PREFIX ?= /usr/local

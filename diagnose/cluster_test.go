@@ -4,11 +4,9 @@ package diagnose_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -72,7 +70,7 @@ func ship(t *testing.T, db *clickhouse.DB, dirs ...string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = db.Ship(context.Background(), openDB(t), logs, false)
+	_, err = clickhouse.Ship(context.Background(), db, openDB(t), logs, false)
 	return err
 }
 
@@ -106,31 +104,11 @@ func TestClusterCases(t *testing.T) {
 
 // TestClusterMillion: so it is of a million calls, to the last byte of the JSON.
 func TestClusterMillion(t *testing.T) {
-	dir := t.TempDir()
-	if out, err := exec.Command("go", "run", "../samples/bench/gen", "-calls", "1000000", dir).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	read := func(side frame.Side) *ingest.Log {
-		logs, err := ingest.Read(context.Background(), ingest.Set{Sources: []ingest.Source{ingest.ParseSource(filepath.Join(dir, side.String()+".jsonl"))}, Side: side}, ingest.Options{Quiet: logtest.Quiet})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return logs[0]
-	}
-	client, server := read(frame.Client), read(frame.Server)
-	o := logtest.Options()
-	o.All = false
-	want := inJSON(t, logtest.DiagnoseWith(t, o, client, server))
+	client, server := million(t)
 	folded := fold(t, client, server)
 	db := fresh(t, "million")
 	mustShip(t, db, folded)
-	d := broughtFrom(t, db, o, join.Few)
-	if got := inJSON(t, d); got != want {
-		t.Error(firstDifference(got, want))
-	}
-	if got := inJSON(t, unfolded(t, o, join.Few, folded)); got != want {
-		t.Errorf("folded: %s", firstDifference(got, want))
-	}
+	d := sameMillion(t, db, client, server, folded)
 	var parquet int64
 	for _, text := range contents(t, folded) {
 		parquet += int64(len(text))
@@ -182,59 +160,12 @@ func TestClusterTwice(t *testing.T) {
 	}
 }
 
-// hostile is a pair of logs whose sessions and ids are what an attacker would have them be.
-func hostile(t *testing.T) (client, server *ingest.Log, sessions []string) {
-	t.Helper()
-	sessions = []string{"'); DROP TABLE halves_here; --", "tab\there", "line\nbreak", `back\slash\n`, `"quoted", 'twice'`, "null\x00byte", "ünïcödé \u2028", " space ", `\N`, "{calls}"}
-	var logs [2]strings.Builder
-	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	write := func(side int, kind string, id, session any, more map[string]any) {
-		at = at.Add(time.Millisecond)
-		line := map[string]any{"ts": at.Format(time.RFC3339Nano), "side": []string{"client", "server"}[side], "kind": kind, "id": id, "session": session, "bytes": 10}
-		for k, v := range more {
-			line[k] = v
-		}
-		text, err := json.Marshal(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		logs[side].Write(append(text, '\n'))
-	}
-	for _, session := range sessions {
-		for k, id := range sessions {
-			call := map[string]any{"dir": "c2s", "method": "tools/call", "name": session + id}
-			write(0, "request", id, session, call)
-			write(1, "request", id, session, call)
-			write(1, "response", id, session, map[string]any{"dir": "s2c"})
-			if k != 3 {
-				write(0, "response", id, session, map[string]any{"dir": "s2c"})
-			}
-		}
-		write(0, "eof", nil, session, map[string]any{"dir": "s2c"})
-	}
-	return logtest.ReadText(t, frame.Client, logs[0].String()), logtest.ReadText(t, frame.Server, logs[1].String()), sessions
-}
-
 // TestClusterHostile: names and ids are data, on the way there, in questions and on the way back.
 func TestClusterHostile(t *testing.T) {
-	client, server, sessions := hostile(t)
+	client, server, names := hostile(t)
 	db := fresh(t, "hostile")
 	mustShip(t, db, fold(t, client, server))
-	for _, session := range append(sessions, "") {
-		for _, id := range []string{"", sessions[0], sessions[3]} {
-			o := logtest.Options()
-			o.All, o.Session, o.ID = false, session, id
-			want := inJSON(t, logtest.DiagnoseWith(t, o, client, server))
-			for _, wanted := range []join.Want{join.Each, join.Few} {
-				if got := inJSON(t, broughtFrom(t, db, o, wanted)); got != want {
-					t.Errorf("session %q, id %q, wanted %d: %s", session, id, wanted, firstDifference(got, want))
-				}
-			}
-			if got, want := said(t, broughtFrom(t, db, o, join.Odd)), said(t, logtest.DiagnoseWith(t, o, client, server)); got != want {
-				t.Errorf("session %q, id %q, odd: %s", session, id, firstDifference(got, want))
-			}
-		}
-	}
+	askHostile(t, db, client, server, names)
 }
 
 // TestClusterShardDies: a shard that dies while logs are shipped or joined is named, nothing is counted by half, and a second run

@@ -3,6 +3,7 @@ package diagnose_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"mcpdiag/diagnose"
 	"mcpdiag/ingest"
@@ -230,4 +232,68 @@ func TestFleet(t *testing.T) {
 			t.Errorf("wanted %d: %d calls: %s", want, d.Summary.Calls, say)
 		}
 	}
+}
+
+// hostile is a pair of logs whose sessions and ids are what an attacker would have them be.
+func hostile(t *testing.T) (client, server *ingest.Log, names []string) {
+	t.Helper()
+	names = []string{"'); DROP TABLE halves_here; --", "tab\there", "line\nbreak", `back\slash\n`, `"quoted", 'twice'`, "null\x00byte", "ünïcödé \u2028", " space ", `\N`, "{calls}"}
+	var logs [2]strings.Builder
+	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	write := func(side int, kind string, id, session any, more map[string]any) {
+		at = at.Add(time.Millisecond)
+		line := map[string]any{"ts": at.Format(time.RFC3339Nano), "side": []string{"client", "server"}[side], "kind": kind, "id": id, "session": session, "bytes": 10}
+		for k, v := range more {
+			line[k] = v
+		}
+		text, err := json.Marshal(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		logs[side].Write(append(text, '\n'))
+	}
+	for _, session := range names {
+		for k, id := range names {
+			call := map[string]any{"dir": "c2s", "method": "tools/call", "name": session + id}
+			write(0, "request", id, session, call)
+			write(1, "request", id, session, call)
+			write(1, "response", id, session, map[string]any{"dir": "s2c"})
+			if k != 3 {
+				write(0, "response", id, session, map[string]any{"dir": "s2c"})
+			}
+		}
+		write(0, "eof", nil, session, map[string]any{"dir": "s2c"})
+	}
+	return logtest.ReadText(t, frame.Client, logs[0].String()), logtest.ReadText(t, frame.Server, logs[1].String()), names
+}
+
+// askHostile asks a store for each of the names, as session and as id, and for what its neighbours are not hurt by.
+func askHostile(t *testing.T, store join.Store, client, server *ingest.Log, names []string) {
+	t.Helper()
+	questions := [][2]string{{"", ""}, {"", names[0]}, {"", names[3]}, {names[3], names[3]}}
+	for _, name := range names {
+		questions = append(questions, [2]string{name, ""})
+	}
+	for _, q := range questions {
+		o := logtest.Options()
+		o.All, o.Session, o.ID = false, q[0], q[1]
+		d := logtest.DiagnoseWith(t, o, client, server)
+		want, brief := inJSON(t, d), said(t, d)
+		if got := inJSON(t, broughtFrom(t, store, o, join.Few)); got != want {
+			t.Errorf("session %q, id %q: %s", q[0], q[1], firstDifference(got, want))
+		}
+		if got := said(t, broughtFrom(t, store, o, join.Odd)); got != brief {
+			t.Errorf("session %q, id %q, odd: %s", q[0], q[1], firstDifference(got, brief))
+		}
+	}
+}
+
+// TestFoldedHostile: session names and ids are data.
+func TestFoldedHostile(t *testing.T) {
+	client, server, names := hostile(t)
+	store, err := join.OpenFolders(context.Background(), openDB(t), []string{fold(t, client, server)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	askHostile(t, store, client, server, names)
 }

@@ -99,7 +99,7 @@ func (f *shipFlags) send(ctx context.Context, e *env, db *clickhouse.DB, conn *i
 	if err != nil {
 		return err
 	}
-	shipped, err := db.Ship(ctx, conn, logs, f.beside)
+	shipped, err := clickhouse.Ship(ctx, db, conn, logs, f.beside)
 	for _, s := range shipped {
 		what := "sent"
 		if !s.Sent {

@@ -83,7 +83,7 @@ func (d *DB) Everywhere(table string) string {
 var here = regexp.MustCompile(`\b[a-z]+_here\b`)
 
 // qualify names the database of each table of a shard: another server that runs a part of the query would look in its own.
-func (d *DB) qualify(query string) string { return here.ReplaceAllString(query, "`"+d.database+"`.$0") }
+func qualify(query, database string) string { return here.ReplaceAllString(query, "`"+database+"`.$0") }
 
 // settings keep a result whole: a shard that does not answer fails the query, an insert has reached its shard when it returns.
 var settings = url.Values{
@@ -92,7 +92,7 @@ var settings = url.Values{
 
 // Query runs a query of package join.
 func (d *DB) Query(ctx context.Context, query string, lists ...join.List) (join.Rows, error) {
-	values := url.Values{"database": {d.database}, "query": {d.qualify(query) + " FORMAT TabSeparated"}}
+	values := url.Values{"database": {d.database}, "query": {qualify(query, d.database) + " FORMAT TabSeparated"}}
 	var body bytes.Buffer
 	form, parts := multipart.NewWriter(&body), 0
 	for _, l := range lists {
@@ -105,8 +105,8 @@ func (d *DB) Query(ctx context.Context, query string, lists ...join.List) (join.
 		if err != nil {
 			return nil, err
 		}
-		for _, v := range l.Values {
-			io.WriteString(part, escape(v)+"\n")
+		if _, err := part.Write(Values(l.Values)); err != nil {
+			return nil, err
 		}
 	}
 	if err := form.Close(); err != nil {

@@ -85,6 +85,15 @@ func (r *Rows) Close() error { return r.body.Close() }
 
 var escapes = strings.NewReplacer("\\", "\\\\", "\t", "\\t", "\n", "\\n", "\r", "\\r", "\x00", "\\0", "\b", "\\b", "\f", "\\f", "'", "\\'")
 
+// Values writes a column of values as TabSeparated.
+func Values(values []string) []byte {
+	var b []byte
+	for _, v := range values {
+		b = append(append(b, escape(v)...), '\n')
+	}
+	return b
+}
+
 // escape writes a value as TabSeparated has it.
 func escape(s string) string { return escapes.Replace(s) }
 

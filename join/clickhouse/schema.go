@@ -25,7 +25,7 @@ func (d *DB) Init(ctx context.Context) error {
 	if err := d.exec(ctx, "default", "CREATE DATABASE IF NOT EXISTS `"+d.database+"`"); err != nil {
 		return err
 	}
-	for _, statement := range d.schema() {
+	for _, statement := range Schema(d.database, d.cluster) {
 		if err := d.Exec(ctx, statement); err != nil {
 			return err
 		}
@@ -33,31 +33,23 @@ func (d *DB) Init(ctx context.Context) error {
 	return nil
 }
 
-// schema is the statements that make the tables.
-func (d *DB) schema() []string {
+// Schema is the statements that make the tables of a database, and with a cluster those over its shards.
+func Schema(database, cluster string) []string {
 	var list []string
 	for _, table := range ingest.FoldedTables() {
 		list = append(list, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s_here (%s) ENGINE = ReplacingMergeTree() ORDER BY (%s)", table, strings.Join(columnsOf(table), ", "), order[table]))
 	}
-	for _, view := range Views() {
-		list = append(list, d.qualify(view))
-	}
-	if d.cluster == "" {
+	list = append(list,
+		"CREATE VIEW IF NOT EXISTS known_here AS SELECT DISTINCT log FROM "+qualify("logs_here", database),
+		"CREATE VIEW IF NOT EXISTS calls_here AS "+qualify(join.CallsSQL, database),
+		"CREATE VIEW IF NOT EXISTS whole_here AS "+qualify(join.WholeSQL, database))
+	if cluster == "" {
 		return list
 	}
 	for _, table := range ingest.FoldedTables() {
-		list = append(list, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s AS %[1]s_here ENGINE = Distributed(`%s`, `%s`, `%[1]s_here`, %[4]s)", table, d.cluster, d.database, shardBy[table]))
+		list = append(list, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s AS %[1]s_here ENGINE = Distributed(`%s`, `%s`, %[1]s_here, %[4]s)", table, cluster, database, shardBy[table]))
 	}
-	return append(list, fmt.Sprintf("CREATE TABLE IF NOT EXISTS calls AS calls_here ENGINE = Distributed(`%s`, `%s`, calls_here)", d.cluster, d.database))
-}
-
-// Views are the statements that make the views over the tables of one server.
-func Views() []string {
-	return []string{
-		"CREATE VIEW IF NOT EXISTS known_here AS SELECT DISTINCT log FROM logs_here",
-		"CREATE VIEW IF NOT EXISTS calls_here AS " + join.CallsSQL,
-		"CREATE VIEW IF NOT EXISTS whole_here AS " + join.WholeSQL,
-	}
+	return append(list, fmt.Sprintf("CREATE TABLE IF NOT EXISTS calls AS calls_here ENGINE = Distributed(`%s`, `%s`, calls_here)", cluster, database))
 }
 
 // sides is the type of the columns that name one.

@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,16 +30,25 @@ type Shipped struct {
 	Sent  bool // false: it was there
 }
 
-// Ship sends folded logs, which are in folders that conn can read. A log that is there whole is not sent; one that is there in part
-// is sent whole again, which changes nothing of what is there. With beside a log that begins as another does is sent too.
-func (d *DB) Ship(ctx context.Context, conn *ingest.Conn, logs []ingest.Folded, beside bool) ([]Shipped, error) {
+// Server is a ClickHouse that takes rows: a DB, or one that runs in this process.
+type Server interface {
+	join.Store
+	// Insert adds rows to a table, over all shards, from CSV without a header.
+	Insert(ctx context.Context, table string, columns []string, csv io.Reader) error
+	// Shards is how many rows of `logs` it takes, numbered from 0, for every shard to get one.
+	Shards(ctx context.Context) (int64, error)
+}
+
+// Ship sends folded logs. A log that is there whole is not sent; one that is there in part is sent whole again, which changes
+// nothing of what is there. With beside a log that begins as another does is sent too.
+func Ship(ctx context.Context, server Server, conn *ingest.Conn, logs []ingest.Folded, beside bool) ([]Shipped, error) {
 	dir, err := os.MkdirTemp("", "mcpdiag-ship-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	s := &shipment{db: d, ctx: ctx, conn: conn, csv: filepath.Join(dir, "batch.csv"), beside: beside}
-	if err := s.countShards(); err != nil {
+	s := &shipment{server: server, ctx: ctx, conn: conn, csv: filepath.Join(dir, "batch.csv"), beside: beside}
+	if s.shards, err = server.Shards(ctx); err != nil {
 		return nil, err
 	}
 	var out []Shipped
@@ -53,7 +63,7 @@ func (d *DB) Ship(ctx context.Context, conn *ingest.Conn, logs []ingest.Folded, 
 }
 
 type shipment struct {
-	db     *DB
+	server Server
 	ctx    context.Context
 	conn   *ingest.Conn
 	csv    string
@@ -61,18 +71,17 @@ type shipment struct {
 	shards int64
 }
 
-// countShards finds how many rows of `logs` reach every shard: one for each unit of weight.
-func (s *shipment) countShards() error {
-	s.shards = 1
-	if s.db.cluster == "" {
-		return nil
+// Shards adds up the weights of the cluster's shards: a row of `logs` goes to the shard in whose share its number falls.
+func (d *DB) Shards(ctx context.Context) (n int64, err error) {
+	if d.cluster == "" {
+		return 1, nil
 	}
 	// The cluster's name is of letters and digits: see Open.
-	err := one(s.db.Query(s.ctx, "SELECT sum(weight) FROM (SELECT shard_num, max(shard_weight) AS weight FROM system.clusters WHERE cluster = '"+s.db.cluster+"' GROUP BY shard_num)"))(&s.shards)
-	if err == nil && s.shards == 0 {
-		err = s.db.failed("it knows no cluster " + s.db.cluster)
+	err = one(d.Query(ctx, "SELECT sum(weight) FROM (SELECT shard_num, max(shard_weight) AS weight FROM system.clusters WHERE cluster = '"+d.cluster+"' GROUP BY shard_num)"))(&n)
+	if err == nil && n == 0 {
+		err = d.failed("it knows no cluster " + d.cluster)
 	}
-	return err
+	return n, err
 }
 
 // one reads the only row of a result.
@@ -121,7 +130,7 @@ func (s *shipment) log(l ingest.Folded) (*Shipped, error) {
 // there reports whether every shard knows the log.
 func (s *shipment) there(log string) (bool, error) {
 	var shards int64
-	err := one(s.db.Query(s.ctx, "SELECT uniqExact(shard) FROM "+s.db.Everywhere("logs")+" WHERE log IN (SELECT value FROM asked_log)", join.List{Name: "asked_log", Values: []string{log}}))(&shards)
+	err := one(s.server.Query(s.ctx, "SELECT uniqExact(shard) FROM "+s.server.Everywhere("logs")+" WHERE log IN (SELECT value FROM asked_log)", join.List{Name: "asked_log", Values: []string{log}}))(&shards)
 	return shards >= s.shards, err
 }
 
@@ -130,7 +139,7 @@ func (s *shipment) grown(log, path, head string) error {
 		return nil
 	}
 	there := ""
-	err := one(s.db.Query(s.ctx, "SELECT name FROM "+s.db.Everywhere("logs")+" WHERE head IN (SELECT value FROM asked_head) AND log NOT IN (SELECT value FROM asked_log) LIMIT 1",
+	err := one(s.server.Query(s.ctx, "SELECT name FROM "+s.server.Everywhere("logs")+" WHERE head IN (SELECT value FROM asked_head) AND log NOT IN (SELECT value FROM asked_log) LIMIT 1",
 		join.List{Name: "asked_head", Values: []string{head}}, join.List{Name: "asked_log", Values: []string{log}}))(&there)
 	if err == nil && there != "" {
 		err = &Grown{path, there}
@@ -162,5 +171,5 @@ func (s *shipment) batch(table, file string) error {
 		return err
 	}
 	defer f.Close()
-	return s.db.Insert(s.ctx, table, columns, f)
+	return s.server.Insert(s.ctx, table, columns, f)
 }
