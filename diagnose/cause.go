@@ -164,7 +164,7 @@ func (d *Diagnosis) explain() {
 	var wait sync.WaitGroup
 	for part := range slices.Chunk(d.Calls, max(1, len(d.Calls)/runtime.GOMAXPROCS(0)+1)) {
 		wait.Go(func() {
-			for _, c := range part {
+			for c := range Walk(part) {
 				if c.Problem() || c.Leaf == NoLeaf {
 					c.Causes = d.causes(c, rules[c.where()])
 				}
@@ -199,7 +199,7 @@ func (d *Diagnosis) casualties() {
 		root uint32
 	}
 	heads := map[event]*Call{}
-	for _, c := range d.Calls {
+	for c := range Walk(d.Calls) {
 		if len(c.Causes) == 0 || !c.Causes[0].Found {
 			continue
 		}

@@ -70,7 +70,7 @@ func ship(t *testing.T, db *clickhouse.DB, dirs ...string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = clickhouse.Ship(context.Background(), db, openDB(t), logs, false)
+	_, err = clickhouse.Ship(context.Background(), db, openDB(t), logs, t.TempDir(), false)
 	return err
 }
 
@@ -190,13 +190,13 @@ func TestClusterShardDies(t *testing.T) {
 	go func() { defer close(done); died() }()
 	named(ship(t, db, folded))
 	<-done
-	_, err := join.Bring(context.Background(), db, &o.Limits, join.Few)
+	_, err := join.Bring(context.Background(), db, nil, &o.Limits, join.Few)
 	named(err)
 
 	if err := fleet.Shards[1].Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	_, err = join.Bring(context.Background(), db, &o.Limits, join.Few)
+	_, err = join.Bring(context.Background(), db, nil, &o.Limits, join.Few)
 	if err == nil || !strings.Contains(err.Error(), "ship") {
 		t.Errorf("error %v, want one that says to ship it", err)
 	}
@@ -215,7 +215,7 @@ func TestClusterCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := logtest.Options()
-	if _, err := join.Bring(context.Background(), db, &o.Limits, join.Few); err == nil || !strings.Contains(err.Error(), "1 of 2 shards") {
+	if _, err := join.Bring(context.Background(), db, nil, &o.Limits, join.Few); err == nil || !strings.Contains(err.Error(), "1 of 2 shards") {
 		t.Errorf("error %v", err)
 	}
 	mustShip(t, db, folded)

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"iter"
 
 	"mcpdiag/ingest"
 	"mcpdiag/ingest/frame"
@@ -252,6 +253,23 @@ func (d *Diagnosis) peers(h Half) []*ingest.Log {
 		}
 	}
 	return all
+}
+
+// walked is how many calls are looked at before what was looked up for them is let go of.
+const walked = 512
+
+// Walk goes through calls. What the logs say of them lies all over a file, where memory is short: it must not come back whole.
+func Walk(calls []*Call) iter.Seq[*Call] {
+	return func(yield func(*Call) bool) {
+		for k, c := range calls {
+			if k%walked == walked-1 {
+				c.any().Log.LetGo()
+			}
+			if !yield(c) {
+				return
+			}
+		}
+	}
 }
 
 // Cite names a line of a log as a reader finds it: file and line.

@@ -165,7 +165,7 @@ func shipTo(t *testing.T, server clickhouse.Server, dir string) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := clickhouse.Ship(context.Background(), server, openDB(t), logs, false); err != nil {
+		if _, err := clickhouse.Ship(context.Background(), server, openDB(t), logs, t.TempDir(), false); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -141,7 +141,7 @@ const actOnCancel = time.Second
 func (d *Diagnosis) ignoredCancels() {
 	var calls []*Call
 	n := 0
-	for _, c := range d.Calls {
+	for c := range Walk(d.Calls) {
 		h := c.Served
 		if h.Line(ingest.Cancel) == 0 || h.Line(ingest.Enter) == 0 {
 			continue

@@ -56,7 +56,7 @@ func unfolded(t *testing.T, o diagnose.Options, want join.Want, dirs ...string) 
 
 func broughtFrom(t *testing.T, store join.Store, o diagnose.Options, want join.Want) *diagnose.Diagnosis {
 	t.Helper()
-	b, err := join.Bring(context.Background(), store, &o.Limits, want)
+	b, err := join.Bring(context.Background(), store, nil, &o.Limits, want)
 	if err != nil {
 		t.Fatal(err)
 	}

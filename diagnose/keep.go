@@ -21,12 +21,12 @@ func (d *Diagnosis) Keep(ctx context.Context, path, program string, sets []inges
 	if err := d.keepable(ctx, path, sets); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".mcpdiag-*")
+	scratch, err := ingest.NewScratch(filepath.Dir(path), ".mcpdiag-")
 	if err != nil {
 		return cannotKeep(path, err)
 	}
-	defer os.RemoveAll(dir) // a folder of its own, so that nothing that the database puts beside its file stays
-	file, err := filepath.Abs(filepath.Join(dir, "kept.duckdb"))
+	defer scratch.Remove() // a folder of its own, so that nothing that the database puts beside its file stays
+	file, err := filepath.Abs(filepath.Join(scratch.Dir, "kept.duckdb"))
 	if err != nil {
 		return cannotKeep(path, err)
 	}

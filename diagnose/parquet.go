@@ -19,12 +19,13 @@ func (d *Diagnosis) Parquet(ctx context.Context, path, program string, sets []in
 			}
 		}
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".mcpdiag-*")
+	scratch, err := ingest.NewScratch(filepath.Dir(path), ".mcpdiag-")
 	if err != nil {
 		return cannotKeep(path, err)
 	}
-	defer os.RemoveAll(dir)
-	if dir, err = filepath.Abs(dir); err != nil {
+	defer scratch.Remove()
+	dir, err := filepath.Abs(scratch.Dir)
+	if err != nil {
 		return cannotKeep(path, err)
 	}
 	file := filepath.Join(dir, "calls.parquet")

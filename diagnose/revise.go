@@ -9,15 +9,15 @@ import (
 // stalled call's handler waits for it; a silence that ends in a stall belongs to the stall.
 func (d *Diagnosis) revise() {
 	d.waitedFor()
-	stalled := map[[2]uint32]bool{}
-	for _, c := range d.Calls {
+	stalled := map[Half]bool{}
+	for c := range Walk(d.Calls) {
 		if c.Stalled && c.Sent.OK() {
-			stalled[[2]uint32{uint32(c.Sent.Log.Side), c.Sent.N}] = true
+			stalled[c.Sent] = true
 		}
 	}
 	keep := d.Calls[:0]
-	for _, c := range d.Calls {
-		if f := c.Sent.Fact(); c.Quiet && f.QuietEnd >= 0 && stalled[[2]uint32{uint32(c.Sent.Log.Side), uint32(f.QuietEnd)}] {
+	for c := range Walk(d.Calls) {
+		if f := c.Sent.Fact(); c.Quiet && f.QuietEnd >= 0 && stalled[Half{c.Sent.Log, uint32(f.QuietEnd)}] {
 			c.Quiet = false
 			d.Summary.Quiet--
 		}
@@ -39,7 +39,7 @@ func (d *Diagnosis) everyCall() bool {
 }
 
 func (d *Diagnosis) waitedFor() {
-	for _, inner := range d.Calls {
+	for inner := range Walk(d.Calls) {
 		if inner.Requester != frame.Server || inner.Stalled || inner.Sent.Line(ingest.Request) == 0 || inner.Sent.Line(ingest.Answer) != 0 || ingest.OpenByDesign(inner.Method()) {
 			continue
 		}

@@ -52,7 +52,7 @@ type session struct {
 func newStage(d *Diagnosis) *stage {
 	s := &stage{d: d, bad: map[place][]*ingest.Mark{}, sessions: map[uint32]*session{},
 		orphans: map[uint32][]Half{}, stretch: [3]map[uint32]join.Stretch{{}, {}, {}}, doubts: map[join.Stretch]*join.Doubt{}, surveys: map[place]*survey{}}
-	for _, c := range d.Calls {
+	for c := range Walk(d.Calls) {
 		if c.Problem() || c.Leaf == NoLeaf {
 			s.session(c).add(c)
 		}
@@ -62,6 +62,7 @@ func newStage(d *Diagnosis) *stage {
 	}
 	for _, in := range s.sessions {
 		in.order()
+		in.calls[0].any().Log.LetGo()
 	}
 	for _, l := range d.Logs {
 		for i, pair := range d.join.Align.Pair[l.Number()] {
@@ -178,7 +179,8 @@ func silence(h Half) time.Duration {
 // losses collects, per requester and stretch, what was written and not read, and what was sent and not read.
 func (s *stage) losses() {
 	for _, in := range s.sessions {
-		for _, c := range in.calls {
+		in.calls[0].any().Log.LetGo()
+		for c := range Walk(in.calls) {
 			if !c.Sent.OK() {
 				continue
 			}

@@ -24,11 +24,11 @@ func Fold(ctx context.Context, conn *Conn, logs []*Log, dir string) ([]string, e
 	if err := foldedFolder(dir); err != nil {
 		return nil, err
 	}
-	staging, err := os.MkdirTemp(dir, stagingPrefix)
+	staging, err := NewScratch(dir, stagingPrefix)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(staging)
+	defer staging.Remove()
 	// Else two runs could order rows differently, and the same log must give the same bytes.
 	if err := conn.Exec(ctx, "SET preserve_insertion_order = true; SET partitioned_write_flush_threshold = 65536"); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func Fold(ctx context.Context, conn *Conn, logs []*Log, dir string) ([]string, e
 			continue
 		}
 		tasks = append(tasks, func(ctx context.Context, c *sql.Conn) error {
-			own := filepath.Join(staging, fmt.Sprint(k))
+			own := filepath.Join(staging.Dir, fmt.Sprint(k))
 			if err := os.Mkdir(own, 0o700); err != nil {
 				return err
 			}

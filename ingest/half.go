@@ -84,13 +84,14 @@ type arena struct {
 	handling [][]handling              // by slab; nil until a handler event comes
 	walls    map[uint32]*[points]int64 // wall times beside monotonic ones, where a log has both kinds of record
 	n        uint32
-	ids      []byte // string and big ids: length as uvarint, then the token
+	ids      [][]byte // string and big ids, in blocks: length as uvarint, then the token
 	seed     maphash.Seed
+	memory   *Memory
 }
 
 func (a *arena) add() (uint32, *Half) {
 	if a.n%slabLen == 0 {
-		a.halves = append(a.halves, make([]Half, slabLen))
+		a.halves = append(a.halves, slab[Half](a.memory, slabLen))
 		a.handling = append(a.handling, nil)
 	}
 	if a.n == largeLog || a.n > largeLog && a.n%slabLen == 0 {
@@ -104,19 +105,33 @@ func (a *arena) add() (uint32, *Half) {
 
 func (a *arena) at(i uint32) *Half { return &a.halves[i/slabLen][i%slabLen] }
 
+// walked lets go of what lies behind half i, in a walk over all of them that leaves nobody else the time to.
+func (a *arena) walked(i uint32) {
+	if i%slabLen == 0 && i > 0 && a.memory != nil {
+		a.memory.letGo()
+	}
+}
+
+// LetGo lets go of what was looked at of the log, where memory is short.
+func (l *Log) LetGo() {
+	if l.arena.memory != nil {
+		l.arena.memory.letGo()
+	}
+}
+
 // served returns the responder's part of half i; nil when there is none and grow is false.
 func (a *arena) served(i uint32, grow bool) *handling {
-	slab := i / slabLen
-	if a.handling[slab] == nil {
+	k := i / slabLen
+	if a.handling[k] == nil {
 		if !grow {
 			return nil
 		}
-		a.handling[slab] = make([]handling, slabLen)
+		a.handling[k] = slab[handling](a.memory, slabLen)
 		if i > largeLog {
-			hugePages(a.handling[slab])
+			hugePages(a.handling[k])
 		}
 	}
-	return &a.handling[slab][i%slabLen]
+	return &a.handling[k][i%slabLen]
 }
 
 // idRef is an id: a plain integer up to 2^62 as its value, anything else as a place in arena.ids, told apart by the top bit.
@@ -143,11 +158,22 @@ func (a *arena) intern(id frame.ID) idRef {
 	if n, ok := smallID(id); ok {
 		return n
 	}
-	at := idRef(len(a.ids))
-	a.ids = binary.AppendUvarint(a.ids, uint64(len(id)))
-	a.ids = append(a.ids, id...)
+	last := len(a.ids) - 1
+	if need := len(id) + binary.MaxVarintLen64; last < 0 || cap(a.ids[last])-len(a.ids[last]) < need {
+		a.ids = append(a.ids, slab[byte](a.memory, max(min(leastIDs<<(last+1), mostIDs), need))[:0])
+		last++
+	}
+	at := idRef(last)<<32 | idRef(len(a.ids[last]))
+	block := binary.AppendUvarint(a.ids[last], uint64(len(id)))
+	a.ids[last] = append(block, id...)
 	return at | elsewhere
 }
+
+// leastIDs and mostIDs are the lengths of the first block of ids, and of the last: each is twice as long as the one before.
+const (
+	leastIDs = 4 << 10
+	mostIDs  = 4 << 20
+)
 
 // token spells the id; the result may be overwritten by nothing, but points into the arena for long ids.
 func (a *arena) token(ref idRef, room []byte) frame.ID {
@@ -155,8 +181,9 @@ func (a *arena) token(ref idRef, room []byte) frame.ID {
 		return appendUint(room[:0], uint64(ref))
 	}
 	at := uint64(ref &^ elsewhere)
-	n, width := binary.Uvarint(a.ids[at:])
-	return frame.ID(a.ids[at+uint64(width) : at+uint64(width)+n])
+	token := a.ids[at>>32][at&(1<<32-1):]
+	n, width := binary.Uvarint(token)
+	return frame.ID(token[width : uint64(width)+n])
 }
 
 func appendUint(b []byte, n uint64) []byte {

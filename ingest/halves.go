@@ -317,6 +317,7 @@ func (h *halves) fill(ref blockRef, chunk *duckdb.DataChunk) int {
 	ids, id := v.column(chunk, 3), array[inlined](v, chunk, 3)
 	nth, line, facts := array[uint32](v, chunk, 4), array[uint32](v, chunk, 5), array[uint32](v, chunk, 6)
 	room := make([]byte, 0, 20)
+	l.arena.walked(ref.from)
 	for i := ref.from; i < min(ref.from+blockLen, l.arena.n); i++ {
 		this := l.arena.at(i)
 		if (this.By == l.Side) != h.role {

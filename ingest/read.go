@@ -29,6 +29,7 @@ type Options struct {
 	Quiet    time.Duration  // silence after an answer that is worth a mention
 	Stdin    io.Reader
 	Progress func(bytes int) // called with the bytes read since the last call; may be nil
+	Memory   *Memory         // bounds what the halves take; nil is all there is
 	Cores    chan struct{}   // shared by reads that run at once: its room is the number of cores to use; nil is all
 
 	bodies bool // read the texts of the frames too
@@ -111,6 +112,9 @@ func (r *reader) batch(j *job) error {
 	}
 	r.warnings.Add(&j.batch.Warnings)
 	r.lines += j.batch.Lines
+	if err := r.options.Memory.Err(); err != nil {
+		return err
+	}
 	if j.batch.Lines == 0 { // what a reader held back to the end
 		return nil
 	}
@@ -174,7 +178,7 @@ func (r *reader) only() frame.Side {
 func (r *reader) folder(side frame.Side) *folder {
 	return &folder{
 		Log: &Log{Header: Header{Copies: 1, Notes: map[string]*Note{}}, Side: side, Dialect: r.dialect, facts: map[uint32]*Fact{}, noFact: Fact{QuietEnd: -1}, grouped: map[uint32]*Group{},
-			number: uint16(side), arena: arena{seed: maphash.MakeSeed()}, quiet: r.options.Quiet},
+			number: uint16(side), arena: arena{seed: maphash.MakeSeed(), memory: r.options.Memory}, quiet: r.options.Quiet},
 		sessions: map[string]*Stretch{}, unnamed: map[string]*Stretch{},
 		clocks: clocks{by: map[string]*reading{}}, writers: map[string]*writer{}, exchange: map[string]uint32{}, via: map[uint32]string{},
 	}

@@ -31,6 +31,7 @@ func (l *Log) Surveys(wanted []bool) map[Asked]*Survey {
 	var t *Survey
 	var last Asked
 	for i := range l.arena.n {
+		l.arena.walked(i)
 		h := l.arena.at(i)
 		if !wanted[h.Stretch] {
 			continue
@@ -68,6 +69,7 @@ func (l *Log) LongestSilence(of Asked) time.Duration {
 	}
 	longest := time.Duration(0)
 	for i := range l.arena.n {
+		l.arena.walked(i)
 		if h := l.arena.at(i); h.Stretch == of.Stretch && h.By == of.By && h.line[Answer] != 0 {
 			longest = max(longest, l.Silence(i))
 		}

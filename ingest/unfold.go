@@ -14,8 +14,9 @@ import (
 // Unfolding puts logs together again from the rows of folded ones: whole, or with only those halves that somebody needs. What
 // it makes answers every question as the log did when it was folded, except of halves that are not there.
 type Unfolding struct {
-	logs  []*Log
-	names map[string]*unfolded
+	logs   []*Log
+	names  map[string]*unfolded
+	memory *Memory
 }
 
 // unfolded is a log being put together.
@@ -31,8 +32,10 @@ const firstUnfolded = 3
 // maxUnfolded is how many logs have a number.
 const maxUnfolded = 1<<16 - firstUnfolded
 
-// NewUnfolding has no logs.
-func NewUnfolding() *Unfolding { return &Unfolding{names: map[string]*unfolded{}} }
+// NewUnfolding has no logs. Those that it will have keep to the memory.
+func NewUnfolding(memory *Memory) *Unfolding {
+	return &Unfolding{names: map[string]*unfolded{}, memory: memory}
+}
 
 // AddLog adds a row of `logs`. A log that is there is not added again.
 func (u *Unfolding) AddLog(name string, side frame.Side, path string, body []byte) error {
@@ -50,7 +53,7 @@ func (u *Unfolding) AddLog(name string, side frame.Side, path string, body []byt
 	if !ok || len(b.Files) == 0 || side != frame.Client && side != frame.Server || b.Notes == nil || len(b.BadLines) > 0 && len(b.Bad) == 0 {
 		return fmt.Errorf("log %s is not as this version of mcpdiag folds it", name)
 	}
-	l := &Log{Header: b.Header, Side: side, Path: path, Dialect: d, number: uint16(len(u.logs) + firstUnfolded), arena: arena{seed: maphash.MakeSeed()},
+	l := &Log{Header: b.Header, Side: side, Path: path, Dialect: d, number: uint16(len(u.logs) + firstUnfolded), arena: arena{seed: maphash.MakeSeed(), memory: u.memory},
 		facts: map[uint32]*Fact{}, noFact: Fact{QuietEnd: -1}, grouped: map[uint32]*Group{}, unseen: b.Unseen, first: b.First, last: b.Last, quiet: b.Quiet}
 	for _, f := range b.Files {
 		l.files = append(l.files, file{f.Path, f.Before, f.Numbers})

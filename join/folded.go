@@ -73,8 +73,8 @@ const (
 )
 
 // Bring joins the folded logs of a store there, and brings in what has to be looked at.
-func Bring(ctx context.Context, store Store, limits *ingest.Limits, want Want) (*Brought, error) {
-	b := &bringer{ctx: ctx, store: store, limits: limits, unfolding: ingest.NewUnfolding(), logs: map[string]*known{}}
+func Bring(ctx context.Context, store Store, memory *ingest.Memory, limits *ingest.Limits, want Want) (*Brought, error) {
+	b := &bringer{ctx: ctx, store: store, limits: limits, unfolding: ingest.NewUnfolding(memory), logs: map[string]*known{}}
 	for _, step := range []func() error{b.heads, b.stretches, b.marks, b.decide(want), b.halves, b.surveys} {
 		if err := step(); err != nil {
 			return nil, err

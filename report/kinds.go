@@ -27,7 +27,7 @@ func kinds(d *diagnose.Diagnosis) []*kindOfStall {
 	index := map[kind]*kindOfStall{}
 	casualties := map[*diagnose.Call][]*diagnose.Call{}
 	var out []*kindOfStall
-	for _, c := range d.Calls {
+	for c := range diagnose.Walk(d.Calls) {
 		switch {
 		case !c.Stalled:
 			continue

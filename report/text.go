@@ -381,7 +381,7 @@ func (p *printer) unplaced(d *diagnose.Diagnosis) {
 // briefly tells calls that need no block: title, a word, the cause.
 func (p *printer) briefly(d *diagnose.Diagnosis, label string, color ink, want func(*diagnose.Call) bool, word func(*diagnose.Call) string) {
 	n := 0
-	for _, c := range d.Calls {
+	for c := range diagnose.Walk(d.Calls) {
 		if !want(c) {
 			continue
 		}
@@ -406,7 +406,7 @@ func (p *printer) briefly(d *diagnose.Diagnosis, label string, color ink, want f
 // rest is the table of the calls that went well.
 func (p *printer) rest(d *diagnose.Diagnosis) {
 	var rows [][]string
-	for _, c := range d.Calls {
+	for c := range diagnose.Walk(d.Calls) {
 		if c.Problem() || c.Leaf == diagnose.NoLeaf {
 			continue
 		}

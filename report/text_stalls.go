@@ -18,7 +18,7 @@ func (p *printer) stalls(d *diagnose.Diagnosis) {
 			p.crowd(d, k)
 			continue
 		}
-		for _, c := range k.calls {
+		for c := range diagnose.Walk(k.calls) {
 			p.block(d, c, k.casualties[c])
 		}
 	}
@@ -33,7 +33,7 @@ func (p *printer) crowd(d *diagnose.Diagnosis, k *kindOfStall) {
 	first := k.calls[0]
 	sessions := map[string]bool{}
 	lost := 0
-	for _, c := range k.calls {
+	for c := range diagnose.Walk(k.calls) {
 		sessions[fmt.Sprintf("%s %d", c.Session(), c.Connection())] = true
 		lost += len(k.casualties[c])
 	}
@@ -70,7 +70,7 @@ func (p *printer) example(c *diagnose.Call) string {
 // byteRange says between which sizes the answers lie.
 func byteRange(calls []*diagnose.Call) string {
 	low, high := int64(frame.Unknown), int64(frame.Unknown)
-	for _, c := range calls {
+	for c := range diagnose.Walk(calls) {
 		if n := c.Bytes(ingest.Answer); n != frame.Unknown {
 			if low == frame.Unknown || n < low {
 				low = n
@@ -90,7 +90,7 @@ func byteRange(calls []*diagnose.Call) string {
 // waitRange says after how long the requesters gave up. Each time is of its own log's clock.
 func waitRange(calls []*diagnose.Call) string {
 	var cancels []time.Duration
-	for _, c := range calls {
+	for c := range diagnose.Walk(calls) {
 		if d := c.CancelAfter(); d.OK {
 			cancels = append(cancels, d.D)
 		}

@@ -78,7 +78,7 @@ func runExport(ctx context.Context, e *env, f *exportFlags, args []string) error
 	if err := refuseUnread(logs); err != nil {
 		return err
 	}
-	d, conn, err := diagnoseLogs(ctx, logs, diagnose.Options{All: true, Limits: ingest.Limits{Slow: defaultSlow, Patience: defaultPatience, Quiet: defaultQuiet}})
+	d, conn, err := diagnoseLogs(ctx, e, logs, diagnose.Options{All: true, Limits: ingest.Limits{Slow: defaultSlow, Patience: defaultPatience, Quiet: defaultQuiet}})
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func runFold(ctx context.Context, e *env, f *foldFlags, args []string) error {
 	if len(f.logs.folders) > 0 {
 		return &usageError{f.logs.folders[0] + " is a folder", "fold takes logs; join takes folders of folded ones"}
 	}
-	conn, err := ingest.OpenDB(ctx)
+	conn, err := e.openDB(ctx)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func runJoin(ctx context.Context, e *env, f *joinFlags, args []string) error {
 	if err := refuseInputs(sets, f.out.file, f.db); err != nil {
 		return err
 	}
-	opening := openDB(ctx)
+	opening := opening(ctx, e)
 	brought, err := f.bring(ctx, e, sets, &limits, format.Every)
 	conn, openErr := opening()
 	if conn != nil {
@@ -155,9 +155,13 @@ func (f *joinFlags) from(ctx context.Context, e *env, sets []ingest.Set, limits 
 		if err != nil {
 			return nil, err
 		}
-		return join.Bring(ctx, db, limits, want)
+		m, err := e.within()
+		if err != nil {
+			return nil, err
+		}
+		return join.Bring(ctx, db, m, limits, want)
 	case len(sets) == 0:
-		return f.logs.bring(ctx, limits, want)
+		return f.logs.bring(ctx, e, limits, want)
 	}
 	logs, err := f.logs.read(ctx, e, sets, ingest.Options{Quiet: f.quiet})
 	return &join.Brought{Logs: logs}, err
@@ -174,14 +178,14 @@ func (f *joinFlags) sets(args []string) ([]ingest.Set, error) {
 	return nil, nil
 }
 
-// openDB opens a database beside whatever else is done; the function that it returns waits for it.
-func openDB(ctx context.Context) func() (*ingest.Conn, error) {
+// opening opens a database beside whatever else is done; the function that it returns waits for it.
+func opening(ctx context.Context, e *env) func() (*ingest.Conn, error) {
 	var conn *ingest.Conn
 	var err error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		conn, err = ingest.OpenDB(ctx)
+		conn, err = e.openDB(ctx)
 	}()
 	return func() (*ingest.Conn, error) {
 		<-done
@@ -189,8 +193,8 @@ func openDB(ctx context.Context) func() (*ingest.Conn, error) {
 	}
 }
 
-func diagnoseLogs(ctx context.Context, logs []*ingest.Log, o diagnose.Options) (*diagnose.Diagnosis, *ingest.Conn, error) {
-	conn, err := ingest.OpenDB(ctx)
+func diagnoseLogs(ctx context.Context, e *env, logs []*ingest.Log, o diagnose.Options) (*diagnose.Diagnosis, *ingest.Conn, error) {
+	conn, err := e.openDB(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -172,7 +172,12 @@ func (f *logFlags) read(ctx context.Context, e *env, sets []ingest.Set, o ingest
 	if err := f.given.set(&ingest.Options{}); err != nil {
 		return nil, err
 	}
+	m, err := e.within()
+	if err != nil {
+		return nil, err
+	}
 	o = f.options(e, o)
+	o.Memory = m
 	meter := e.progress(sets)
 	defer meter.done()
 	o.Progress = meter.add
@@ -197,7 +202,7 @@ func (f *logFlags) read(ctx context.Context, e *env, sets []ingest.Set, o ingest
 		}
 		logs = append(logs, r.logs...)
 	}
-	unfolded, err := f.unfold(ctx)
+	unfolded, err := f.unfold(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -207,11 +212,11 @@ func (f *logFlags) read(ctx context.Context, e *env, sets []ingest.Set, o ingest
 }
 
 // unfold brings in the logs of the folders, whole.
-func (f *logFlags) unfold(ctx context.Context) ([]*ingest.Log, error) {
+func (f *logFlags) unfold(ctx context.Context, e *env) ([]*ingest.Log, error) {
 	if len(f.folders) == 0 {
 		return nil, nil
 	}
-	b, err := f.bring(ctx, &ingest.Limits{Slow: defaultSlow, Quiet: defaultQuiet}, join.Each)
+	b, err := f.bring(ctx, e, &ingest.Limits{Slow: defaultSlow, Quiet: defaultQuiet}, join.Each)
 	if err != nil {
 		return nil, err
 	}
@@ -219,8 +224,8 @@ func (f *logFlags) unfold(ctx context.Context) ([]*ingest.Log, error) {
 }
 
 // bring joins the folded logs of the folders and brings in what is wanted.
-func (f *logFlags) bring(ctx context.Context, limits *ingest.Limits, want join.Want) (*join.Brought, error) {
-	conn, err := ingest.OpenDB(ctx)
+func (f *logFlags) bring(ctx context.Context, e *env, limits *ingest.Limits, want join.Want) (*join.Brought, error) {
+	conn, err := e.openDB(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +234,11 @@ func (f *logFlags) bring(ctx context.Context, limits *ingest.Limits, want join.W
 	if err != nil {
 		return nil, err
 	}
-	return join.Bring(ctx, store, limits, want)
+	m, err := e.within()
+	if err != nil {
+		return nil, err
+	}
+	return join.Bring(ctx, store, m, limits, want)
 }
 
 // refuseClients refuses a log as the server's that only a client writes: two logs of one client say nothing of delivery.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,8 +25,8 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second one ends the program at once
 	os.Exit(run(ctx, &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now}, os.Args[1:]))
 }
 
@@ -37,6 +38,7 @@ type env struct {
 	now            func() time.Time
 	status         int // what a command that worked wants to exit with
 	noProgress     bool
+	memory         memory
 }
 
 // terminal reports whether w is a terminal, and how wide it is.
@@ -54,6 +56,9 @@ func run(ctx context.Context, e *env, args []string) int {
 	root := newRoot(e)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if closing := e.memory.made.Close(); err == nil {
+		err = closing
+	}
 	if err == nil {
 		return e.status
 	}
@@ -95,6 +100,7 @@ func newRoot(e *env) *cobra.Command {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	root.PersistentFlags().BoolVar(&e.noProgress, "no-progress", false, "show no progress on standard error, where a terminal would")
+	root.PersistentFlags().StringVar(&e.memory.limit, "memory-limit", "", "a `SIZE` (1GB, 512MiB) to keep to: what does not fit goes to a temporary folder (default: half of the machine's memory)")
 	root.AddCommand(newJoin(e), newWatch(e), newThreshold(e), newStages(e), newDeadlines(e), newFrames(e), newSQL(e), newExport(e))
 	root.AddCommand(newAudit(e), newTools(e))
 	root.AddCommand(newTee(e), newProxy(e), newCost(e))

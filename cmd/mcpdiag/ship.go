@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -74,18 +74,18 @@ func runShip(ctx context.Context, e *env, f *shipFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	conn, err := ingest.OpenDB(ctx)
+	conn, err := e.openDB(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	dirs := f.fold.logs.folders
 	if len(sets) > 0 {
-		dir, err := os.MkdirTemp("", "mcpdiag-fold-")
+		m, err := e.within()
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
+		dir := filepath.Join(m.Folder(), "folded")
 		if _, _, err := f.fold.fold(ctx, e, conn, sets, dir); err != nil {
 			return err
 		}
@@ -99,7 +99,11 @@ func (f *shipFlags) send(ctx context.Context, e *env, db *clickhouse.DB, conn *i
 	if err != nil {
 		return err
 	}
-	shipped, err := clickhouse.Ship(ctx, db, conn, logs, f.beside)
+	m, err := e.within()
+	if err != nil {
+		return err
+	}
+	shipped, err := clickhouse.Ship(ctx, db, conn, logs, m.Folder(), f.beside)
 	for _, s := range shipped {
 		what := "sent"
 		if !s.Sent {

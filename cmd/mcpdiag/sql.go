@@ -66,7 +66,7 @@ func runSQL(ctx context.Context, e *env, format, path, query string) error {
 	default:
 		return &usageError{"unknown format " + quote(format), "the formats are table, ndjson"}
 	}
-	conn, err := openKept(ctx, path)
+	conn, err := openKept(ctx, e, path)
 	if err != nil {
 		return err
 	}
@@ -93,8 +93,8 @@ func sqlError(err error) error {
 }
 
 // openKept opens a database that Keep wrote, for reading, and then shuts every way out.
-func openKept(ctx context.Context, path string) (*ingest.Conn, error) {
-	conn, err := ingest.OpenDB(ctx)
+func openKept(ctx context.Context, e *env, path string) (*ingest.Conn, error) {
+	conn, err := e.openDB(ctx)
 	if err != nil {
 		return nil, err
 	}

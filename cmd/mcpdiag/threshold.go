@@ -59,7 +59,7 @@ func runThreshold(ctx context.Context, e *env, f *thresholdFlags, args []string)
 	if err != nil {
 		return err
 	}
-	d, conn, err := diagnoseLogs(ctx, logs, diagnose.Options{Limits: ingest.Limits{
+	d, conn, err := diagnoseLogs(ctx, e, logs, diagnose.Options{Limits: ingest.Limits{
 		Slow: defaultSlow, Patience: defaultPatience, Quiet: defaultQuiet, Session: f.session}})
 	if err != nil {
 		return err

@@ -39,18 +39,15 @@ type Server interface {
 	Shards(ctx context.Context) (int64, error)
 }
 
-// Ship sends folded logs. A log that is there whole is not sent; one that is there in part is sent whole again, which changes
+// Ship sends folded logs, a batch at a time by way of the folder scratch. A log that is there whole is not sent; one that is there in part is sent whole again, which changes
 // nothing of what is there. With beside a log that begins as another does is sent too.
-func Ship(ctx context.Context, server Server, conn *ingest.Conn, logs []ingest.Folded, beside bool) ([]Shipped, error) {
-	dir, err := os.MkdirTemp("", "mcpdiag-ship-")
+func Ship(ctx context.Context, server Server, conn *ingest.Conn, logs []ingest.Folded, scratch string, beside bool) ([]Shipped, error) {
+	shards, err := server.Shards(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	s := &shipment{server: server, ctx: ctx, conn: conn, csv: filepath.Join(dir, "batch.csv"), beside: beside}
-	if s.shards, err = server.Shards(ctx); err != nil {
-		return nil, err
-	}
+	s := &shipment{server: server, ctx: ctx, conn: conn, csv: filepath.Join(scratch, "batch.csv"), beside: beside, shards: shards}
+	defer os.Remove(s.csv)
 	var out []Shipped
 	for _, l := range logs {
 		shipped, err := s.log(l)
