@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,7 +35,6 @@ func NewMemory(limit int64) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	debug.SetMemoryLimit(limit / 2) // the collector works harder near it; what halves have in the file is none of its business
 	return &Memory{Limit: limit, scratch: s, stop: make(chan struct{})}, nil
 }
 

@@ -39,7 +39,7 @@ type sink struct {
 
 // scan reads one source, and detects its dialect unless one is given.
 func scan(ctx context.Context, s Source, o Options, to sink) (cut error, err error) {
-	in, err := s.open(o.Stdin)
+	in, err := s.open(ctx, o.Stdin)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -74,12 +75,15 @@ func (o *opened) Read(p []byte) (int, error) {
 }
 
 // open opens a source and looks at its first bytes: compression and encoding are told by content, never by name.
-func (s Source) open(stdin io.Reader) (*opened, error) {
+func (s Source) open(ctx context.Context, stdin io.Reader) (*opened, error) {
 	o := &opened{}
-	var raw io.Reader = stdin
-	if s.Text != nil {
+	var raw io.Reader
+	switch {
+	case s.Text != nil:
 		raw = bytes.NewReader(s.Text)
-	} else if s.Path != "-" {
+	case s.Path == "-":
+		raw = interruptible(ctx, stdin)
+	default:
 		f, err := openFile(s.Path)
 		if err != nil {
 			return nil, err
