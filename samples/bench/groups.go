@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"path/filepath"
 )
 
@@ -17,6 +18,7 @@ var groups = []group{
 	{"shuffled", (*bench).shuffled},
 	{"growth", (*bench).growth},
 	{"payload", (*bench).payload},
+	{"folded", (*bench).folded},
 	{"samples", (*bench).samples},
 	{"tee", (*bench).tee},
 }
@@ -92,7 +94,7 @@ func (b *bench) growth() ([]row, error) {
 	if err := b.warm("growth", few, many); err != nil {
 		return nil, err
 	}
-	s, err := b.measure(b.n, b.mcpdiag(few), b.mcpdiag(many))
+	s, err := b.measure(b.n, b.mcpdiag(few), b.mcpdiag(many), b.joined(many, "--memory-limit", "1GB", many.client, many.server))
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +105,51 @@ func (b *bench) growth() ([]row, error) {
 		theirs: fmt.Sprintf("%.3g µs", perCall(s[0], few)*1e6),
 		ratio:  perCall(s[1], many) / perCall(s[0], few), limit: 1.3, unit: "x",
 	}
-	return []row{r}, nil
+	limited := short(many.calls) + " calls under --memory-limit 1GB, against none: "
+	return []row{r, peak(limited+"peak RSS", s[2], s[1], 1000), slower(limited+"time", s[2], s[1], 2)}, nil
+}
+
+// folded is what it takes to fold logs where they are, what then travels, and the join of that against the join of the logs.
+func (b *bench) folded() ([]row, error) {
+	p, err := b.pair("native", b.size(1_000_000, 100_000))
+	if err != nil {
+		return nil, err
+	}
+	if err := b.warm("folded", p); err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(b.tmp, "folded")
+	fold := command{name: "fold " + p.name, argv: []string{b.program("mcpdiag"), "fold", "--out", dir, p.client, p.server}}
+	f, err := b.measure(1, fold) // what is there already is not folded again
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.measure(b.n, b.joined(p, dir), b.mcpdiag(p))
+	if err != nil {
+		return nil, err
+	}
+	bytes, err := size(dir)
+	what := short(p.calls) + " calls, "
+	return []row{
+		slower(what+"folded once, against joined", f[0], s[1], 5),
+		slower(what+"joined folded, against the logs", s[0], s[1], 3),
+		{what: "a folded call, as Parquet", ours: fmt.Sprintf("%.0f B", float64(bytes)/float64(p.calls)), ratio: float64(bytes) / float64(p.calls), limit: 100, unit: " B"},
+	}, err
+}
+
+// size adds up the files below a folder.
+func size(dir string) (total int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			total += info.Size()
+		}
+		return err
+	})
+	return total, err
 }
 
 // payload is a log that carries 12 KB of payload with each request and answer, which nobody asked mcpdiag to read.

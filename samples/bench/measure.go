@@ -45,9 +45,12 @@ func (s sample) String() string {
 
 // mcpdiag is the command under test, as a person runs it: the text report. Exit status 1 says that something stalled, which
 // was planted; 3 that a call has no leaf.
-func (b *bench) mcpdiag(p pair) command {
+func (b *bench) mcpdiag(p pair) command { return b.joined(p, p.client, p.server) }
+
+// joined is mcpdiag join with arguments of its own, about the same calls.
+func (b *bench) joined(p pair, args ...string) command {
 	out := filepath.Join(b.tmp, "report.txt")
-	argv := []string{b.program("mcpdiag"), "join", "-o", out, p.client, p.server}
+	argv := append([]string{b.program("mcpdiag"), "join", "-o", out}, args...)
 	return command{name: "mcpdiag " + p.name, argv: argv, report: out, truth: &p.truth, status: []int{1, 3}}
 }
 
