@@ -70,7 +70,7 @@ test-peers:
 test-cluster:
 	@command -v clickhouse-server >/dev/null || { apt-get update -q && apt-get install -qy --no-install-recommends clickhouse-server; } || \
 	  { echo "make test-cluster needs clickhouse-server, and apt-get could not install it"; exit 1; }
-	@out=$$(mktemp); $(GO) test -tags cluster -run TestCluster -v -timeout 30m ./diagnose > $$out; status=$$?; grep -v '^=== ' $$out; rm $$out; exit $$status
+	@out=$$(mktemp); $(GO) test -tags cluster -run TestCluster -v -timeout 30m ./cmd/mcpdiag ./diagnose > $$out; status=$$?; grep -v '^=== ' $$out; rm $$out; exit $$status
 
 # The same SQL in today's dialect: a ClickHouse in the test's own process, 560 MB from npm.
 CHDB ?= 26.7.3-stable.1

@@ -62,14 +62,16 @@ func OpenFolded(ctx context.Context, conn *Conn, logs []Folded) error {
 			files = append(files, l.Files[table]...)
 		}
 		if err := conn.Exec(ctx, fmt.Sprintf("CREATE OR REPLACE TEMP VIEW %s_here AS %s", table, SelectFolded(table, files))); err != nil {
-			return notFolded(err, logs)
+			return NotFolded(err, filepath.Dir(filepath.Dir(logs[0].Files["logs"][0])))
 		}
 	}
 	return nil
 }
 
-func notFolded(err error, logs []Folded) error {
-	return &InputError{Path: logs[0].Files["logs"][0], What: "holds folded logs that cannot be read: " + frame.Escape(err.Error()), Hint: "fold the logs again, with this version of mcpdiag"}
+// NotFolded is the error for a folder whose files the database cannot read, in the first line of its words: the rest is SQL.
+func NotFolded(err error, dir string) error {
+	what, _, _ := strings.Cut(err.Error(), "\n")
+	return &InputError{Path: dir, What: "holds folded logs that cannot be read: " + frame.Escape(what), Hint: "fold the logs again, with this version of mcpdiag"}
 }
 
 // foldedIn lists the logs of a folder.

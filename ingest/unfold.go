@@ -53,6 +53,7 @@ func (u *Unfolding) AddLog(name string, side frame.Side, path string, body []byt
 	if !ok || len(b.Files) == 0 || side != frame.Client && side != frame.Server || b.Notes == nil || len(b.BadLines) > 0 && len(b.Bad) == 0 {
 		return fmt.Errorf("log %s is not as this version of mcpdiag folds it", name)
 	}
+	b.sound()
 	l := &Log{Header: b.Header, Side: side, Path: path, Dialect: d, number: uint16(len(u.logs) + firstUnfolded), arena: arena{seed: maphash.MakeSeed(), memory: u.memory},
 		facts: map[uint32]*Fact{}, noFact: Fact{QuietEnd: -1}, grouped: map[uint32]*Group{}, unseen: b.Unseen, first: b.First, last: b.Last, quiet: b.Quiet}
 	for _, f := range b.Files {
@@ -63,6 +64,16 @@ func (u *Unfolding) AddLog(name string, side frame.Side, path string, body []byt
 	u.logs = append(u.logs, l)
 	u.names[name] = &unfolded{Log: l, groups: b.Groups, places: map[uint32]uint32{}}
 	return nil
+}
+
+// sound takes out what no fold writes and readers rely on: rows may come from anywhere.
+func (b *logBody) sound() {
+	for kind, n := range b.Notes {
+		if n == nil || len(n.Lines) == 0 {
+			delete(b.Notes, kind)
+		}
+	}
+	b.Groups = slices.DeleteFunc(b.Groups, func(g *Group) bool { return g == nil })
 }
 
 func (u *Unfolding) log(name string) (*unfolded, error) {
@@ -84,6 +95,9 @@ func (u *Unfolding) AddStretch(name string, n uint32, body []byte) error {
 	b := stretchBody{Stretch: &Stretch{}}
 	if err := json.Unmarshal(body, &b); err != nil {
 		return fmt.Errorf("log %s, stretch %d: %w", name, n, err)
+	}
+	if !b.End[0].Kind.Known() || !b.End[1].Kind.Known() {
+		return fmt.Errorf("log %s, stretch %d: ends with a record of no kind", name, n)
 	}
 	if int(n) != len(l.Stretches) {
 		return fmt.Errorf("log %s: stretch %d is missing", name, len(l.Stretches))
@@ -108,7 +122,7 @@ func (u *Unfolding) AddMark(name string, body []byte) error {
 	if err := json.Unmarshal(body, &b); err != nil {
 		return fmt.Errorf("log %s, mark: %w", name, err)
 	}
-	if int(b.Stretch) >= len(l.Stretches) || b.Dir > frame.S2C {
+	if int(b.Stretch) >= len(l.Stretches) || b.Dir > frame.S2C || !b.Kind.Known() {
 		return fmt.Errorf("log %s: a mark at line %d is of no stretch", name, b.Line)
 	}
 	m := b.Mark
@@ -293,6 +307,9 @@ func (l *unfolded) refer() {
 	for i := range l.arena.n {
 		h := l.arena.at(i)
 		s := l.Stretches[h.Stretch]
+		if l.grouped[i] == nil {
+			h.Flags &^= Ambiguous
+		}
 		if j, ok := s.table.find(&l.arena, h.By, h.id, l.arena.token(h.id, make([]byte, 0, 20))); !ok || l.arena.at(j).Nth <= h.Nth {
 			s.table.put(&l.arena, i)
 		}

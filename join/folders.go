@@ -13,7 +13,17 @@ import (
 var wordsSQL string
 
 // Folders is the store of folders of folded logs, which DuckDB reads.
-type Folders struct{ conn *ingest.Conn }
+type Folders struct {
+	conn *ingest.Conn
+	dir  string // the first, to name in errors
+}
+
+func told(ctx context.Context, err error, dir string) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return ingest.NotFolded(err, dir)
+}
 
 // OpenFolders opens folders as a store, on a connection that it has to itself.
 func OpenFolders(ctx context.Context, conn *ingest.Conn, dirs []string) (*Folders, error) {
@@ -27,10 +37,10 @@ func OpenFolders(ctx context.Context, conn *ingest.Conn, dirs []string) (*Folder
 	// As tables, since each is read several times: a ClickHouse has views by these names.
 	for _, statement := range []string{wordsSQL, "CREATE OR REPLACE TEMP VIEW known_here AS SELECT DISTINCT log FROM logs_here", "CREATE OR REPLACE TEMP TABLE calls_here AS " + CallsSQL, "CREATE OR REPLACE TEMP TABLE whole_here AS " + WholeSQL} {
 		if err := conn.Exec(ctx, statement); err != nil {
-			return nil, err
+			return nil, told(ctx, err, dirs[0])
 		}
 	}
-	return &Folders{conn}, nil
+	return &Folders{conn, dirs[0]}, nil
 }
 
 // Everywhere is the table here: one process has all shards.
@@ -43,5 +53,9 @@ func (f *Folders) Query(ctx context.Context, query string, lists ...List) (Rows,
 			return nil, err
 		}
 	}
-	return f.conn.Query(ctx, query)
+	rows, err := f.conn.Query(ctx, query)
+	if err != nil {
+		return nil, told(ctx, err, f.dir)
+	}
+	return rows, nil
 }

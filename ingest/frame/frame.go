@@ -103,6 +103,9 @@ var kindNames = [...]string{"", "request", "response", "error", "notification", 
 
 func (k Kind) String() string { return kindNames[k] }
 
+// Known reports whether k is one of the kinds.
+func (k Kind) Known() bool { return int(k) < len(kindNames) }
+
 // ParseKind reads the word that the native format uses.
 func ParseKind(b []byte) (Kind, bool) {
 	switch string(b) {
