@@ -109,6 +109,7 @@ func TestClusterMillion(t *testing.T) {
 	db := fresh(t, "million")
 	mustShip(t, db, folded)
 	d := sameMillion(t, db, client, server, folded)
+	dieWhileJoined(t, db)
 	var parquet int64
 	for _, text := range contents(t, folded) {
 		parquet += int64(len(text))
@@ -119,6 +120,28 @@ func TestClusterMillion(t *testing.T) {
 	}
 	t.Logf("%d calls, %d stalled: the same from the logs, the folder and the cluster; a call is %.0f B as Parquet, %.0f B in ClickHouse",
 		d.Summary.Calls, d.Summary.Stalled, float64(parquet)/float64(d.Summary.Calls), float64(stored)/float64(d.Summary.Calls))
+}
+
+// dieWhileJoined kills a shard in the middle of a join of many calls: an error that names it, and no summary of what the other has.
+func dieWhileJoined(t *testing.T, db *clickhouse.DB) {
+	t.Helper()
+	o := logtest.Options()
+	start := time.Now()
+	if _, err := join.Bring(context.Background(), db, nil, &o.Limits, join.Odd); err != nil {
+		t.Fatal(err)
+	}
+	kill := time.AfterFunc(time.Since(start)/2, fleet.Shards[1].Kill)
+	b, err := join.Bring(context.Background(), db, nil, &o.Limits, join.Odd)
+	kill.Stop()
+	if name := fmt.Sprintf("127.0.0.1:%d", fleet.Shards[1].TCP); err == nil || b != nil || !strings.Contains(err.Error(), name) {
+		t.Errorf("brought %v, error %v, want one that names %s", b, err, name)
+	}
+	if err := fleet.Shards[1].Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := join.Bring(context.Background(), db, nil, &o.Limits, join.Odd); err != nil {
+		t.Errorf("once it is back: %v", err)
+	}
 }
 
 // number asks one shard.

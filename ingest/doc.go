@@ -7,5 +7,9 @@
 // by wall clock, and nothing here looks at two logs at once: that is the next room's work.
 //
 // Halves live in blocks outside the garbage collector's interest (no pointers), a block being as long as a DuckDB vector,
-// and DuckDB reads them where they are, as the table function `halves`.
+// and DuckDB reads them where they are, as the table function `halves`. Under a Memory the blocks beyond its share lie in a
+// mapped file: DuckDB and everybody else read them there as before, so that a log that does not fit gets the same verdicts.
+//
+// A folded log can travel: Fold writes it as Parquet (folded.md), and an Unfolding makes a Log of the rows again, with all
+// halves or with those that matter.
 package ingest

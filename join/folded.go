@@ -82,7 +82,10 @@ func Bring(ctx context.Context, store Store, memory *ingest.Memory, limits *inge
 	}
 	logs := b.unfolding.Logs()
 	plain, err := b.plain()
-	return &Brought{logs, plain}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Brought{logs, plain}, nil
 }
 
 type bringer struct {
