@@ -297,3 +297,43 @@ func TestFoldedHostile(t *testing.T) {
 	}
 	askHostile(t, store, client, server, names)
 }
+
+// TestFoldedParts: the parts that a folder is joined in have each call once, both halves of it in one.
+func TestFoldedParts(t *testing.T) {
+	client, server := many(t)
+	logs, err := ingest.FoldedLogs([]string{fold(t, client, server)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, ctx := openDB(t), context.Background()
+	parts := map[string]int{} // by call
+	halves := 0
+	for part := range 5 {
+		if err := ingest.OpenPart(ctx, conn, logs, part, 5); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := conn.Query(ctx, "SELECT session, id, count(*) FROM halves_here GROUP BY ALL")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			var session, id string
+			var n int
+			if err := rows.Scan(&session, &id, &n); err != nil {
+				t.Fatal(err)
+			}
+			if before, ok := parts[session+" "+id]; ok {
+				t.Errorf("call %s of %s is in parts %d and %d", id, session, before, part)
+			}
+			parts[session+" "+id] = part
+			halves += n
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		rows.Close()
+	}
+	if want := client.Halves() + server.Halves(); halves != want || len(parts) != 3000 {
+		t.Errorf("%d halves of %d calls, want %d of 3000", halves, len(parts), want)
+	}
+}

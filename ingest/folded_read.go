@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strconv"
 	"strings"
 
 	"mcpdiag/ingest/frame"
@@ -57,13 +58,33 @@ func FoldedLogs(dirs []string) ([]Folded, error) {
 // OpenFolded makes folded logs visible on the connection, as the views logs_here, stretches_here, halves_here and marks_here.
 func OpenFolded(ctx context.Context, conn *Conn, logs []Folded) error {
 	for _, table := range foldedTables {
-		var files []string
-		for _, l := range logs {
-			files = append(files, l.Files[table]...)
+		if err := openFolded(ctx, conn, logs, table, func(string) bool { return true }); err != nil {
+			return err
 		}
-		if err := conn.Exec(ctx, fmt.Sprintf("CREATE OR REPLACE TEMP VIEW %s_here AS %s", table, SelectFolded(table, files))); err != nil {
-			return NotFolded(err, filepath.Dir(filepath.Dir(logs[0].Files["logs"][0])))
+	}
+	return nil
+}
+
+// OpenPart makes only the halves of some buckets of sessions visible, the part-th of so many parts: of these, too, both halves of
+// each call.
+func OpenPart(ctx context.Context, conn *Conn, logs []Folded, part, parts int) error {
+	return openFolded(ctx, conn, logs, "halves", func(file string) bool {
+		bucket, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(filepath.Dir(file)), "bucket="))
+		return err == nil && bucket%parts == part
+	})
+}
+
+func openFolded(ctx context.Context, conn *Conn, logs []Folded, table string, wanted func(file string) bool) error {
+	var files []string
+	for _, l := range logs {
+		for _, file := range l.Files[table] {
+			if wanted(file) {
+				files = append(files, file)
+			}
 		}
+	}
+	if err := conn.Exec(ctx, fmt.Sprintf("CREATE OR REPLACE TEMP VIEW %s_here AS %s", table, SelectFolded(table, files))); err != nil {
+		return NotFolded(err, filepath.Dir(filepath.Dir(logs[0].Files["logs"][0])))
 	}
 	return nil
 }
@@ -71,6 +92,9 @@ func OpenFolded(ctx context.Context, conn *Conn, logs []Folded) error {
 // NotFolded is the error for a folder whose files the database cannot read, in the first line of its words: the rest is SQL.
 func NotFolded(err error, dir string) error {
 	what, _, _ := strings.Cut(err.Error(), "\n")
+	if strings.Contains(what, "Out of Memory") {
+		return &InputError{Path: dir, What: "is more than the memory limit has room for: " + frame.Escape(what), Hint: "raise --memory-limit"}
+	}
 	return &InputError{Path: dir, What: "holds folded logs that cannot be read: " + frame.Escape(what), Hint: "fold the logs again, with this version of mcpdiag"}
 }
 

@@ -31,16 +31,45 @@ func OpenFolders(ctx context.Context, conn *ingest.Conn, dirs []string) (*Folder
 	if err != nil {
 		return nil, err
 	}
-	if err := ingest.OpenFolded(ctx, conn, logs); err != nil {
-		return nil, err
+	f := &Folders{conn, dirs[0]}
+	return f, f.open(ctx, logs)
+}
+
+// partLen is how many halves are met at once. All of many would take more memory than the limit on a database holds it to.
+const partLen = 1_000_000
+
+// open makes calls_here and whole_here: as tables, since each is read several times; a ClickHouse has views by these names.
+func (f *Folders) open(ctx context.Context, logs []ingest.Folded) error {
+	if err := ingest.OpenFolded(ctx, f.conn, logs); err != nil {
+		return err
 	}
-	// As tables, since each is read several times: a ClickHouse has views by these names.
-	for _, statement := range []string{wordsSQL, "CREATE OR REPLACE TEMP VIEW known_here AS SELECT DISTINCT log FROM logs_here", "CREATE OR REPLACE TEMP TABLE calls_here AS " + CallsSQL, "CREATE OR REPLACE TEMP TABLE whole_here AS " + WholeSQL} {
-		if err := conn.Exec(ctx, statement); err != nil {
-			return nil, told(ctx, err, dirs[0])
+	statements := []string{wordsSQL, "CREATE OR REPLACE TEMP VIEW known_here AS SELECT DISTINCT log FROM logs_here",
+		"CREATE OR REPLACE TEMP TABLE calls_here AS SELECT * FROM (" + CallsSQL + ") LIMIT 0"}
+	for _, statement := range statements {
+		if err := f.conn.Exec(ctx, statement); err != nil {
+			return told(ctx, err, f.dir)
 		}
 	}
-	return &Folders{conn, dirs[0]}, nil
+	halves := 0
+	if err := f.conn.Raw().QueryRowContext(ctx, "SELECT coalesce(sum(halves), 0)::BIGINT FROM logs_here").Scan(&halves); err != nil {
+		return told(ctx, err, f.dir)
+	}
+	parts := min(halves/partLen+1, ingest.Buckets)
+	for part := range parts {
+		if err := ingest.OpenPart(ctx, f.conn, logs, part, parts); err != nil {
+			return err
+		}
+		if err := f.conn.Exec(ctx, "INSERT INTO calls_here "+CallsSQL); err != nil {
+			return told(ctx, err, f.dir)
+		}
+	}
+	if err := ingest.OpenFolded(ctx, f.conn, logs); err != nil {
+		return err
+	}
+	if err := f.conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE whole_here AS "+WholeSQL); err != nil {
+		return told(ctx, err, f.dir)
+	}
+	return nil
 }
 
 // Everywhere is the table here: one process has all shards.

@@ -225,16 +225,16 @@ func (f *logFlags) unfold(ctx context.Context, e *env) ([]*ingest.Log, error) {
 
 // bring joins the folded logs of the folders and brings in what is wanted.
 func (f *logFlags) bring(ctx context.Context, e *env, limits *ingest.Limits, want join.Want) (*join.Brought, error) {
-	conn, err := e.openDB(ctx)
+	m, err := e.within()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := m.OpenStore(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
 	store, err := join.OpenFolders(ctx, conn, f.folders)
-	if err != nil {
-		return nil, err
-	}
-	m, err := e.within()
 	if err != nil {
 		return nil, err
 	}
