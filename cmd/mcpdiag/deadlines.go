@@ -31,7 +31,7 @@ func newDeadlines(e *env) *cobra.Command {
 		Short:   "Say after how long the requester gave up, and whose default that is",
 		Long:    deadlinesLong,
 		Example: deadlinesExample,
-		Args:    cobra.ArbitraryArgs,
+		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return runDeadlines(c.Context(), e, &f, args) },
 	}
 	f.logs.register(c)

@@ -41,7 +41,8 @@ never arrived, never written, written but not read, or delivered. Times are subt
 verdict cites its lines.
 
 A log is a file, plain or as gzip, zstd or UTF-16, "-" for standard input, or label=path. One log alone answers what
-one side can. Rotated files of one side are given with --client and --server, several times, oldest first.
+one side can. Rotated files of one side are given with --client and --server, several times, oldest first. Folders that
+mcpdiag fold made, any number of them, stand in place of the logs; --at joins what mcpdiag ship sent to a ClickHouse.
 
 Exit status: 0 nothing is stalled; 1 something is; 2 bad usage, or an input from which no record was read; 3 nothing
 is stalled, but a call has no leaf or a log is empty.`
