@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -18,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"mcpdiag/ingest/frame"
 )
@@ -306,5 +309,28 @@ func TestPasses(t *testing.T) {
 		if got := passes(test.signal, test.foreground); got != test.passes {
 			t.Errorf("%v, foreground %v: %v", test.signal, test.foreground, got)
 		}
+	}
+}
+
+// TestPipe: the ends of a pipe are unknown to the poller, block, and are not inherited by whoever is started meanwhile.
+func TestPipe(t *testing.T) {
+	r, w, err := pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	for _, end := range []*os.File{r, w} {
+		if err := end.SetDeadline(time.Now()); !errors.Is(err, os.ErrNoDeadline) {
+			t.Errorf("the poller knows it: %v", err)
+		}
+		raw, _ := end.SyscallConn()
+		raw.Control(func(fd uintptr) {
+			status, _ := unix.FcntlInt(fd, unix.F_GETFL, 0)
+			own, _ := unix.FcntlInt(fd, unix.F_GETFD, 0)
+			if status&unix.O_NONBLOCK != 0 || own&unix.FD_CLOEXEC == 0 {
+				t.Errorf("flags %#x, of the descriptor %#x", status, own)
+			}
+		})
 	}
 }

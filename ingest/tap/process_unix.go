@@ -48,6 +48,20 @@ func heeded() (heed []os.Signal) {
 	return heed
 }
 
+// pipe makes a pipe whose ends block and are unknown to Go's poller. With one from os.Pipe each chunk would wake the thread that
+// waits in the poller, though nobody waits for the pipe there.
+func pipe() (r, w *os.File, err error) {
+	var ends [2]int
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock() // no process may be started that has the ends open
+	if err := syscall.Pipe(ends[:]); err != nil {
+		return nil, nil, os.NewSyscallError("pipe", err)
+	}
+	syscall.CloseOnExec(ends[0])
+	syscall.CloseOnExec(ends[1])
+	return os.NewFile(uintptr(ends[0]), "pipe"), os.NewFile(uintptr(ends[1]), "pipe"), nil
+}
+
 // exitStatus is what a shell would say of a process that has ended.
 func exitStatus(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {

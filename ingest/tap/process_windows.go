@@ -15,6 +15,9 @@ func heeded() []os.Signal { return caught }
 
 func passedOn(os.Signal) bool { return false }
 
+// pipe makes a pipe whose ends block, as they all do here.
+func pipe() (r, w *os.File, err error) { return os.Pipe() }
+
 func exitStatus(s *os.ProcessState) int { return s.ExitCode() }
 
 // dieWithParent: see watchOver.

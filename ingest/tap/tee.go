@@ -98,16 +98,14 @@ func (t *Tee) start() (*child, error) {
 		return nil, errors.New("no command to run")
 	}
 	c := &child{cmd: exec.Command(t.Command[0], t.Command[1:]...), exited: make(chan struct{})}
-	stdin, toChild, err := os.Pipe()
+	stdin, toChild, err := pipe()
 	if err != nil {
 		return nil, err
 	}
-	fromChild, stdout, err := os.Pipe()
+	fromChild, stdout, err := pipe()
 	if err != nil {
 		return nil, err
 	}
-	toChild.Fd()
-	fromChild.Fd() // both block from now on
 	c.stdin, c.stdout = toChild, fromChild
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = stdin, stdout, t.Stderr
 	dieWithParent(c.cmd)
