@@ -45,3 +45,41 @@ TEXT ·blockMasks(SB), NOSPLIT, $0-32
 
 	VZEROUPPER
 	RET
+
+// func plainBlocks(b *[64]byte, n int) int
+TEXT ·plainBlocks(SB), NOSPLIT, $0-24
+	MOVQ b+0(FP), AX
+	MOVQ n+8(FP), CX
+	XORQ DX, DX
+	VPBROADCASTQ quotes<>(SB), Y2
+	VPBROADCASTQ slashes<>(SB), Y3
+	VPBROADCASTQ controls<>(SB), Y4
+
+next:
+	CMPQ DX, CX
+	JGE done
+	VMOVDQU (AX), Y0
+	VMOVDQU 32(AX), Y1
+	VPCMPEQB Y0, Y2, Y5
+	VPCMPEQB Y0, Y3, Y6
+	VPMINUB Y0, Y4, Y7
+	VPCMPEQB Y0, Y7, Y7
+	VPOR Y5, Y6, Y5
+	VPOR Y5, Y7, Y5
+	VPCMPEQB Y1, Y2, Y8
+	VPCMPEQB Y1, Y3, Y9
+	VPMINUB Y1, Y4, Y10
+	VPCMPEQB Y1, Y10, Y10
+	VPOR Y8, Y9, Y8
+	VPOR Y8, Y10, Y8
+	VPOR Y5, Y8, Y5
+	VPTEST Y5, Y5
+	JNZ done
+	ADDQ $64, AX
+	INCQ DX
+	JMP next
+
+done:
+	VZEROUPPER
+	MOVQ DX, ret+16(FP)
+	RET

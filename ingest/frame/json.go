@@ -13,8 +13,9 @@ const MaxNesting = 1000
 // A scanner walks one JSON text. It is exact (RFC 8259) and does not allocate; it exists because every call in a log costs
 // several lines, and a general decoder is ten times slower on them.
 type scanner struct {
-	b []byte
-	i int
+	b    []byte
+	i    int
+	line bool // LF is no space, but the end
 }
 
 // Why a scan stopped.
@@ -27,13 +28,15 @@ const (
 )
 
 func (s *scanner) space() {
-	for s.i < len(s.b) {
-		switch s.b[s.i] {
-		case ' ', '\t', '\r', '\n':
-			s.i++
-		default:
-			return
-		}
+	if s.i < len(s.b) && s.b[s.i] <= ' ' { // mostly there is none
+		s.spaces()
+	}
+}
+
+func (s *scanner) spaces() {
+	s.i = pastSpace(s.b, s.i)
+	for s.i < len(s.b) && s.b[s.i] == '\n' && !s.line {
+		s.i = pastSpace(s.b, s.i+1)
 	}
 }
 
@@ -305,7 +308,7 @@ func (s *scanner) colon() bool {
 		s.i++
 		return true
 	}
-	s.space()
+	s.spaces()
 	if s.peek() != ':' {
 		return false
 	}

@@ -127,6 +127,12 @@ func blocksEnd(b []byte, i int) int {
 	carry := uint64(0) // 1 when a backslash escapes the block's first byte
 	for ; len(b)-i >= 64; i += 64 {
 		quote, slash, control := blockMasks((*[64]byte)(b[i:]))
+		if quote|slash|control|carry == 0 { // where one block is plain, many are
+			if left := len(b) - i; left >= 128 {
+				i += 64 * plainBlocks((*[64]byte)(b[i+64:]), left/64-1)
+			}
+			continue
+		}
 		escaped := carry
 		if carry = 0; slash|escaped != 0 {
 			escaped, carry = escapes(slash, escaped)

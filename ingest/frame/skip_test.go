@@ -9,7 +9,7 @@ import (
 // A string ends where the scanner says that it does, whatever escapes it has and wherever they stand.
 func TestStringEnd(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	pieces := []string{`\"`, `\\`, `\n`, `\/`, `\u00e9`, `\uD83D\uDE00`, `a`, `invoice`, `é`, ` `, `:`, `{`, `0123456789abcdef`}
+	pieces := []string{`\"`, `\\`, `\n`, `\/`, `\u00e9`, `\uD83D\uDE00`, `a`, `invoice`, `é`, ` `, `:`, `{`, `0123456789abcdef`, strings.Repeat("in plain words, ", 14)}
 	wrong := []string{"\x1f", "\n", "\x00", `\x`, `\u12`, `\u12G4`, `"`, `\`}
 	for range 100_000 {
 		var text strings.Builder

@@ -43,18 +43,35 @@ func (p Payload) Room() int {
 // Write takes the next chunk, which crossed at a time.
 func (f *Framer) Write(chunk []byte, at time.Time) {
 	for {
+		if f.size == 0 && !f.blind { // the usual case: nothing to be put together
+			chunk = chunk[f.lines(chunk, at):]
+		}
 		n := bytes.IndexByte(chunk, '\n')
 		if n < 0 {
 			f.part(chunk)
 			return
 		}
 		if f.size == 0 && !f.blind {
-			f.decode(chunk[:n+1], int64(n+1), at) // the usual case: nothing to be put together
+			f.decode(chunk[:n+1], int64(n+1), at)
 		} else {
 			f.part(chunk[:n+1])
 			f.end(at)
 		}
 		chunk = chunk[n+1:]
+	}
+}
+
+// lines emits the messages that the chunk begins with, as long as each is a line, and returns their length.
+func (f *Framer) lines(chunk []byte, at time.Time) (length int) {
+	for {
+		e := f.fresh(at)
+		n := frame.DecodeLine(chunk[length:], &e.Frame)
+		if n == 0 {
+			return length
+		}
+		e.Bytes, e.Payload = int64(n), chunk[length:length+n]
+		f.emit(e)
+		length += n
 	}
 }
 
