@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -13,7 +12,10 @@ import (
 // AppendNative appends f as one native record (v1): one JSON object in ASCII, members in the order of the format's table,
 // absent ones left out, LF at its end. Reading it back gives the same record, with two exceptions that ASCII forces: a byte
 // that is no UTF-8 comes back as U+FFFD, in an id as the text `\xNN`, since two ids must stay two.
-func AppendNative(b []byte, f *Frame) []byte { return AppendRecorded(b, f, nil) }
+func AppendNative(b []byte, f *Frame) []byte {
+	var e Encoder
+	return e.Append(b, f, nil)
+}
 
 // Measured is what a recorder may add to a record, and what the readers of frames pass over.
 type Measured struct {
@@ -23,79 +25,84 @@ type Measured struct {
 	Payload      []byte            // JSON text, the member `frame`; nil: none
 }
 
-// AppendRecorded is AppendNative with what a recorder adds; m may be nil.
-func AppendRecorded(b []byte, f *Frame, add *Measured) []byte {
-	var none More
+// Encoder writes the records of one log. The zero value is ready; it remembers how it wrote the last second, which thousands of
+// records may share.
+type Encoder struct{ wall writtenSecond }
+
+// Append is AppendNative with what a recorder adds; add may be nil.
+func (e *Encoder) Append(b []byte, f *Frame, add *Measured) []byte {
 	m := f.More
 	if m == nil {
-		m = &none
+		m = &More{}
 	}
-	o := object{append(b, `{"v":1`...)}
-	o.time(&f.At)
-	o.text(mClock, m.Clock)
-	o.number(mSeq, m.Seq, m.HasSeq)
-	o.word(mSide, f.Side.String())
-	o.word(mDir, f.Dir.String())
-	o.word(mKind, f.Kind.String())
-	o.token(mID, f.ID)
-	o.text(mMethod, f.Method)
-	o.text(mName, f.Name)
-	o.number(mBytes, f.Bytes, f.Bytes >= 0)
-	o.number(mRows, f.Rows, f.Rows >= 0)
-	o.text(mSession, f.Session)
-	o.label(mConn, m.Conn)
-	o.label(mExchange, m.Exchange)
-	o.label(mPID, m.PID)
-	o.token(mRequestID, f.RequestID)
-	o.token(mToken, m.Token)
-	o.rare(m)
-	o.word(mPhase, f.Phase.String())
-	o.text(mRaw, m.Raw)
-	o.measured(add)
-	o.flag(mTrunc, f.Trunc)
-	o.number(mDropped, m.Dropped, m.Dropped != 0)
-	return append(o.b, '}', '\n')
+	o := append(object(b), `{"v":1`...)
+	o = o.time(&f.At, &e.wall)
+	o = o.text(mClock, m.Clock)
+	o = o.number(mSeq, m.Seq, m.HasSeq)
+	o = append(o, sideWords[f.Side]...)
+	o = append(o, dirWords[f.Dir]...)
+	o = append(o, kindWords[f.Kind]...)
+	o = o.token(mID, f.ID)
+	o = o.text(mMethod, f.Method)
+	o = o.text(mName, f.Name)
+	o = o.number(mBytes, f.Bytes, f.Bytes >= 0)
+	o = o.number(mRows, f.Rows, f.Rows >= 0)
+	o = o.text(mSession, f.Session)
+	o = o.label(mConn, m.Conn)
+	o = o.label(mExchange, m.Exchange)
+	o = o.label(mPID, m.PID)
+	o = o.token(mRequestID, f.RequestID)
+	o = o.token(mToken, m.Token)
+	o = o.rare(m)
+	o = append(o, phaseWords[f.Phase]...)
+	o = o.text(mRaw, m.Raw)
+	if add != nil {
+		o = o.measured(add)
+	}
+	o = o.flag(mTrunc, f.Trunc)
+	o = o.number(mDropped, m.Dropped, m.Dropped != 0)
+	return append(o, '}', '\n')
 }
 
-// object is a JSON object being written, one member after another.
-type object struct{ b []byte }
+// object is a JSON object being written, one member after another. It goes through the methods by value, as it goes through
+// append: a pointer to it would cost more than they do.
+type object []byte
 
-func (o *object) rare(m *More) {
-	o.number(mCode, m.Code, m.HasCode)
-	o.flag(mToolError, m.ToolError)
-	o.text(mResultType, m.ResultType)
-	o.number(mStatus, m.Status, m.HasStatus)
-	o.list(mCaps, m.Caps)
-	o.text(mEra, m.Era)
+func (o object) rare(m *More) object {
+	o = o.number(mCode, m.Code, m.HasCode)
+	o = o.flag(mToolError, m.ToolError)
+	o = o.text(mResultType, m.ResultType)
+	o = o.number(mStatus, m.Status, m.HasStatus)
+	o = o.list(mCaps, m.Caps)
+	return o.text(mEra, m.Era)
 }
 
-func (o *object) measured(m *Measured) {
-	if m == nil {
-		return
-	}
-	o.figure("result_bytes", m.ResultBytes)
-	o.figure("result_tokens", m.ResultTokens)
+func (o object) measured(m *Measured) object {
+	o = o.figure("result_bytes", m.ResultBytes)
+	o = o.figure("result_tokens", m.ResultTokens)
 	if m.Tools != nil {
-		o.b = append(o.b, `,"tools":{`...)
+		o = append(o, `,"tools":{`...)
 		for i, name := range slices.Sorted(maps.Keys(m.Tools)) {
 			if i > 0 {
-				o.b = append(o.b, ',')
+				o = append(o, ',')
 			}
-			o.b = append(appendString(o.b, []byte(name)), ':')
-			o.b = appendString(o.b, []byte(m.Tools[name]))
+			o = append(appendString(o, []byte(name)), ':')
+			o = appendString(o, []byte(m.Tools[name]))
 		}
-		o.b = append(o.b, '}')
+		o = append(o, '}')
 	}
 	if m.Payload != nil {
-		o.b = appendJSON(append(o.b, `,"frame":`...), m.Payload)
+		o = appendJSON(append(o, `,"frame":`...), m.Payload)
 	}
+	return o
 }
 
-func (o *object) figure(name string, n int64) {
-	if n > 0 {
-		o.b = append(append(append(o.b, ',', '"'), name...), '"', ':')
-		o.b = strconv.AppendInt(o.b, n, 10)
+func (o object) figure(name string, n int64) object {
+	if n <= 0 {
+		return o
 	}
+	o = append(append(append(o, ',', '"'), name...), '"', ':')
+	return strconv.AppendInt(o, n, 10)
 }
 
 // appendJSON writes a JSON text in printable ASCII. What is not ASCII stands in strings, where an escape says the same; line
@@ -119,64 +126,48 @@ func appendJSON(b, t []byte) []byte {
 	return b
 }
 
-func (o *object) key(m member) {
-	o.b = append(o.b, ',', '"')
-	o.b = append(o.b, memberNames[m]...)
-	o.b = append(o.b, '"', ':')
+// key writes what stands in front of a member's value.
+func (o object) key(m member) object { return append(o, memberKeys[m]...) }
+
+func (o object) text(m member, t []byte) object {
+	if t == nil {
+		return o
+	}
+	return appendString(o.key(m), t)
 }
 
-// word writes one of the format's own words.
-func (o *object) word(m member, w string) {
-	if w != "" {
-		o.key(m)
-		o.b = append(o.b, '"')
-		o.b = append(o.b, w...)
-		o.b = append(o.b, '"')
+func (o object) number(m member, n int64, there bool) object {
+	if !there {
+		return o
 	}
+	return strconv.AppendInt(o.key(m), n, 10)
 }
 
-func (o *object) text(m member, t []byte) {
-	if t != nil {
-		o.key(m)
-		o.b = appendString(o.b, t)
+func (o object) flag(m member, set bool) object {
+	if !set {
+		return o
 	}
-}
-
-func (o *object) number(m member, n int64, there bool) {
-	if there {
-		o.key(m)
-		o.b = strconv.AppendInt(o.b, n, 10)
-	}
-}
-
-func (o *object) flag(m member, set bool) {
-	if set {
-		o.key(m)
-		o.b = append(o.b, "true"...)
-	}
+	return append(o.key(m), "true"...)
 }
 
 // token writes an id or a progress token with its JSON type and its exact digits.
-func (o *object) token(m member, t ID) {
+func (o object) token(m member, t ID) object {
 	if t == nil {
-		return
+		return o
 	}
-	o.key(m)
+	o = o.key(m)
 	if t.IsString() && (!plainText(t) || bytes.IndexByte(t, '\\') >= 0) {
-		o.b = appendString(o.b, []byte(t.Bare()))
-		return
+		return appendString(o, []byte(t.Bare()))
 	}
-	o.b = append(o.b, t...)
+	return append(o, t...)
 }
 
 // label writes a name that only has to equal itself. Plain integers are written as such: a pid is usually one.
-func (o *object) label(m member, t []byte) {
+func (o object) label(m member, t []byte) object {
 	if !plainInteger(t) {
-		o.text(m, t)
-		return
+		return o.text(m, t)
 	}
-	o.key(m)
-	o.b = append(o.b, t...)
+	return append(o.key(m), t...)
 }
 
 func plainInteger(t []byte) bool {
@@ -191,69 +182,18 @@ func plainInteger(t []byte) bool {
 	return true
 }
 
-func (o *object) list(m member, list []string) {
+func (o object) list(m member, list []string) object {
 	if list == nil {
-		return
+		return o
 	}
-	o.key(m)
-	o.b = append(o.b, '[')
+	o = append(o.key(m), '[')
 	for i, t := range list {
 		if i > 0 {
-			o.b = append(o.b, ',')
+			o = append(o, ',')
 		}
-		o.b = appendString(o.b, []byte(t))
+		o = appendString(o, []byte(t))
 	}
-	o.b = append(o.b, ']')
-}
-
-const (
-	firstSecond = -62135596800 // of year 1
-	lastSecond  = 253402300799 // of year 9999
-	widestZone  = 23*3600 + 59*60
-)
-
-func (o *object) time(t *Instant) {
-	if t.HasWall() {
-		o.key(mTS)
-		o.b = append(o.b, '"')
-		o.b = appendWall(o.b, t)
-		o.b = append(o.b, '"')
-	}
-	o.number(mMono, t.MonoNS(), t.HasMono())
-}
-
-// appendWall writes the wall reading in UTC, or without a zone if it came so. A reading at the ends of the calendar may
-// belong to year 0 or 10000 in UTC, which RFC 3339 cannot say; then the zone is moved.
-func appendWall(b []byte, t *Instant) []byte {
-	at, zone := t.Time(), "Z"
-	switch {
-	case t.Zoneless():
-		zone = ""
-	case t.sec < firstSecond:
-		at, zone = at.Add(widestZone*time.Second), "+23:59"
-	case t.sec > lastSecond:
-		at, zone = at.Add(-widestZone*time.Second), "-23:59"
-	}
-	b = at.AppendFormat(b, time.RFC3339) // the one layout, with RFC3339Nano, that is fast; it ends with Z
-	b[len(b)-1] = '.'
-	return append(appendDecimals(b, t.nsec), zone...)
-}
-
-// appendDecimals writes as many decimals of a second as a reading needs, from three on.
-func appendDecimals(b []byte, nsec int32) []byte {
-	n, digits := int(nsec), 9
-	for digits > 3 && n%10 == 0 {
-		n /= 10
-		digits--
-	}
-	for range digits {
-		b = append(b, '0')
-	}
-	for i := len(b) - 1; n > 0; i-- {
-		b[i] += byte(n % 10)
-		n /= 10
-	}
-	return b
+	return append(o, ']')
 }
 
 // appendString writes a JSON string in printable ASCII.
@@ -280,12 +220,20 @@ func appendString(b, t []byte) []byte {
 
 // asciiEnd counts the bytes that t begins with and that stand for themselves in a JSON string of ASCII.
 func asciiEnd(t []byte) int {
-	for i, c := range t {
-		if c-0x20 >= 0x7F-0x20 || c == '"' || c == '\\' {
-			return i
+	const beyond = ones * 0x80
+	i := 0
+	for ; len(t)-i >= 8; i += 8 {
+		w := load8(t[i:])
+		if hit := special(w) | equal(w, 0x7F) | w&beyond; hit != 0 {
+			return i + firstByte(hit)
 		}
 	}
-	return len(t)
+	for ; i < len(t); i++ {
+		if c := t[i]; c-0x20 >= 0x7F-0x20 || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return i
 }
 
 func appendRune(b []byte, r rune) []byte {

@@ -1,0 +1,26 @@
+package frame
+
+// memberKeys is what stands in front of each member's value.
+var memberKeys = func() (keys [members]string) {
+	for m, name := range memberNames {
+		keys[m] = `,"` + name + `":`
+	}
+	return keys
+}()
+
+// These members have few values, and are written as one text with them.
+var (
+	sideWords  = wordsOf(mSide, sideNames[:])
+	dirWords   = wordsOf(mDir, dirNames[:])
+	kindWords  = wordsOf(mKind, kindNames[:])
+	phaseWords = wordsOf(mPhase, phaseNames[:])
+)
+
+// wordsOf is the member with each of the names as its value; nothing for the first name, which is none.
+func wordsOf(m member, names []string) []string {
+	words := make([]string, len(names))
+	for i, name := range names[1:] {
+		words[i+1] = memberKeys[m] + `"` + name + `"`
+	}
+	return words
+}
