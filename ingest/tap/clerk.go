@@ -76,13 +76,19 @@ const bigBurst = 1 << 20
 // waitForPause waits until nothing happens, or too much has.
 func (k *clerk) waitForPause() {
 	before := -1
+	doze := time.NewTimer(pause)
+	defer doze.Stop()
 	for begun := time.Now(); time.Since(begun) < longestPause; {
 		n, urgent := k.copies.moved()
 		if urgent || n == before {
 			return
 		}
 		before = n
-		time.Sleep(pause)
+		doze.Reset(pause)
+		select {
+		case <-doze.C:
+		case <-k.copies.hurry:
+		}
 	}
 }
 

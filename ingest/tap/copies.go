@@ -19,7 +19,8 @@ type copies struct {
 	full  bool        // until the clerk comes, all that happens is only counted
 	over  [3]overflow // by direction
 	ended bool
-	wake  chan struct{}
+	wake  chan struct{} // something has happened
+	hurry chan struct{} // so much has that the clerk should come at once
 }
 
 // pieces is what happened, in order.
@@ -67,10 +68,12 @@ const (
 	blockSize  = 128 << 10
 	keptBlocks = 128 // in a burst
 	idleBlocks = 2
-	muchCopied = 8 << 20 // too much to wait any longer
+	muchCopied = 512 << 10 // worth the clerk's coming; more would leave the processor's cache before it does
 )
 
-func newCopies(room int) *copies { return &copies{room: room, wake: make(chan struct{}, 1)} }
+func newCopies(room int) *copies {
+	return &copies{room: room, wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
+}
 
 // roomIn gives a pump a block with room for a chunk: the one it has, or another. Chunks are read where they are kept, since
 // copying them would cost more than all else that a tee does.
@@ -105,7 +108,10 @@ func (c *copies) read(dir frame.Dir, chunk []byte) bool {
 	}
 	c.queue.list = append(c.queue.list, piece{what: chunkRead, dir: dir, at: now, chunk: chunk})
 	c.queue.size += len(chunk)
-	c.signal() // now, for the write may never end; while the clerk is busy or dozing it costs nothing
+	ring(c.wake) // now, for the write may never end; while the clerk is busy or dozing it costs nothing
+	if c.much() {
+		ring(c.hurry)
+	}
 	return true
 }
 
@@ -131,21 +137,26 @@ func (c *copies) end(dir frame.Dir) {
 		c.queue.list = append(c.queue.list, piece{what: streamEnded, dir: dir, at: now})
 	}
 	c.mu.Unlock()
-	c.signal()
+	ring(c.wake)
 }
 
-func (c *copies) signal() {
+// ring wakes whoever waits for c, or the next who will.
+func ring(c chan<- struct{}) {
 	select {
-	case c.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
+}
+
+func (c *copies) much() bool {
+	return c.ended || c.queue.size >= muchCopied || len(c.queue.list) >= mostPieces/2
 }
 
 // moved tells how much has happened that the clerk has not taken, and whether it should come at once.
 func (c *copies) moved() (n int, urgent bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.queue.list), c.ended || c.queue.size >= muchCopied || len(c.queue.list) >= mostPieces/2
+	return len(c.queue.list), c.much()
 }
 
 // trim gives up the blocks that a burst needed.
@@ -163,7 +174,8 @@ func (c *copies) close() {
 	c.mu.Lock()
 	c.ended = true
 	c.mu.Unlock()
-	c.signal()
+	ring(c.wake)
+	ring(c.hurry)
 }
 
 // take exchanges what is queued for what has been worked through.

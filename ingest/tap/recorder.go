@@ -37,6 +37,7 @@ type Recorder struct {
 	queue    batch
 	seq      int64
 	closed   bool
+	encoder  frame.Encoder
 	line     []byte // the record being encoded
 	more     frame.More
 	measured frame.Measured
@@ -46,6 +47,7 @@ type Recorder struct {
 	room    chan struct{} // the writer has been there
 	closing chan struct{}
 	wake    chan struct{} // there is something in the queue, or an end
+	plenty  chan struct{} // there is enough in it
 	done    chan struct{}
 	out     sink // the writer goroutine's
 }
@@ -64,7 +66,7 @@ func Open(o Options) (*Recorder, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	r := &Recorder{o: o, start: time.Now(), wake: make(chan struct{}, 1), room: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
+	r := &Recorder{o: o, start: time.Now(), wake: make(chan struct{}, 1), plenty: make(chan struct{}, 1), room: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
 	var name [8]byte
 	rand.Read(name[:]) // never fails
 	r.clock = hex.AppendEncode(nil, name[:])
@@ -107,7 +109,10 @@ func (r *Recorder) Record(e *Event) {
 		r.queue.huge = len(r.line)
 	}
 	r.seq++
-	r.signal()
+	ring(r.wake)
+	if r.enough() {
+		ring(r.plenty)
+	}
 	if cap(r.line) > keptRoom {
 		r.line = nil
 	}
@@ -123,7 +128,7 @@ func (r *Recorder) Lose(n int64) {
 	} else {
 		r.queue.lost += n
 	}
-	r.signal()
+	ring(r.wake)
 }
 
 // fits reports whether a record can be queued: besides what the queue holds, one that is larger than the queue. After one that
@@ -136,13 +141,6 @@ func (r *Recorder) fits(record []byte) bool {
 		return r.queue.huge == 0
 	}
 	return len(r.queue.bytes)-r.queue.huge+len(record) <= r.o.QueueBytes
-}
-
-func (r *Recorder) signal() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
 }
 
 // encode writes the record into r.line.
@@ -163,7 +161,7 @@ func (r *Recorder) encode(e *Event, payload []byte, cut bool) {
 	r.more.Seq, r.more.HasSeq = r.seq+1, true
 	r.measured = frame.Measured{ResultBytes: e.ResultBytes, ResultTokens: e.ResultTokens, Tools: e.Tools, Payload: payload}
 	f.Trunc = f.Trunc || cut
-	r.line = frame.AppendRecorded(r.line[:0], &f, &r.measured)
+	r.line = r.encoder.Append(r.line[:0], &f, &r.measured)
 }
 
 // stamp writes when, on which clock, and by whom.
@@ -201,10 +199,7 @@ func (r *Recorder) write() {
 		r.stuck = false
 		closed := r.closed
 		r.mu.Unlock()
-		select {
-		case r.room <- struct{}{}:
-		default:
-		}
+		ring(r.room)
 		r.out.put(taken)
 		if closed {
 			r.out.close()
@@ -218,16 +213,20 @@ const gathering = 2 * time.Millisecond
 
 func (r *Recorder) gather() {
 	r.mu.Lock()
-	enough := len(r.queue.bytes) >= min(r.o.QueueBytes, keptRoom)/4
+	enough := r.enough()
 	r.mu.Unlock()
 	if enough {
 		return
 	}
 	select {
 	case <-time.After(gathering):
+	case <-r.plenty:
 	case <-r.closing:
 	}
 }
+
+// enough reports whether the queue holds what is worth a call of the kernel.
+func (r *Recorder) enough() bool { return len(r.queue.bytes) >= min(r.o.QueueBytes, keptRoom)/4 }
 
 // roomPatience is how long waitForRoom waits for a writer that does not come.
 const roomPatience = 200 * time.Millisecond
@@ -268,7 +267,7 @@ func (r *Recorder) Close() error {
 		return nil
 	}
 	close(r.closing)
-	r.signal()
+	ring(r.wake)
 	select {
 	case <-r.done:
 	case <-time.After(closePatience):
