@@ -75,6 +75,7 @@ next:
 	VPOR Y5, Y8, Y5
 	VPTEST Y5, Y5
 	JNZ done
+	PREFETCHT0 1024(AX)
 	ADDQ $64, AX
 	INCQ DX
 	JMP next

@@ -25,9 +25,8 @@ type Measured struct {
 	Payload      []byte            // JSON text, the member `frame`; nil: none
 }
 
-// Encoder writes the records of one log. The zero value is ready; it remembers how it wrote the last second, which thousands of
-// records may share.
-type Encoder struct{ wall writtenSecond }
+// Encoder writes the records of one log. The zero value is ready.
+type Encoder struct{ last writtenTime }
 
 // Append is AppendNative with what a recorder adds; add may be nil.
 func (e *Encoder) Append(b []byte, f *Frame, add *Measured) []byte {
@@ -36,8 +35,7 @@ func (e *Encoder) Append(b []byte, f *Frame, add *Measured) []byte {
 		m = &More{}
 	}
 	o := append(object(b), `{"v":1`...)
-	o = o.time(&f.At, &e.wall)
-	o = o.text(mClock, m.Clock)
+	o = o.time(&f.At, m.Clock, &e.last)
 	o = o.number(mSeq, m.Seq, m.HasSeq)
 	o = append(o, sideWords[f.Side]...)
 	o = append(o, dirWords[f.Dir]...)

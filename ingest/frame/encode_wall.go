@@ -1,6 +1,9 @@
 package frame
 
-import "time"
+import (
+	"bytes"
+	"time"
+)
 
 const (
 	firstSecond = -62135596800 // of year 1
@@ -8,24 +11,32 @@ const (
 	widestZone  = 23*3600 + 59*60
 )
 
-// writtenSecond remembers how a second is written in UTC, up to its decimals.
-type writtenSecond struct {
-	known  bool
-	second int64
-	text   [len("2006-01-02T15:04:05.")]byte
+// writtenTime remembers how a time is written: what came in one chunk has one time. The zero value is the zero Instant's.
+type writtenTime struct {
+	at    Instant
+	clock []byte
+	text  object
 }
 
-func (o object) time(t *Instant, wall *writtenSecond) object {
+func (o object) time(t *Instant, clock []byte, last *writtenTime) object {
+	if *t != last.at || len(clock) == 0 || !bytes.Equal(clock, last.clock) {
+		last.at, last.clock = *t, append(last.clock[:0], clock...)
+		last.text = last.text[:0].readings(t).text(mClock, clock)
+	}
+	return append(o, last.text...)
+}
+
+func (o object) readings(t *Instant) object {
 	if t.HasWall() {
 		o = append(o.key(mTS), '"')
-		o = append(wall.append(o, t), '"')
+		o = append(appendWall(o, t), '"')
 	}
 	return o.number(mMono, t.mono, t.has&hasMono != 0)
 }
 
-// append writes the wall reading in UTC, or without a zone if it came so. A reading at the ends of the calendar may belong to
+// appendWall writes the wall reading in UTC, or without a zone if it came so. A reading at the ends of the calendar may belong to
 // year 0 or 10000 in UTC, which RFC 3339 cannot say; then the zone is moved.
-func (w *writtenSecond) append(b []byte, t *Instant) []byte {
+func appendWall(b []byte, t *Instant) []byte {
 	sec, zone := t.sec, "Z"
 	switch {
 	case t.Zoneless():
@@ -35,14 +46,8 @@ func (w *writtenSecond) append(b []byte, t *Instant) []byte {
 	case sec > lastSecond:
 		sec, zone = sec-widestZone, "-23:59"
 	}
-	if w.known && w.second == sec {
-		b = append(b, w.text[:]...)
-	} else {
-		b = time.Unix(sec, 0).UTC().AppendFormat(b, time.RFC3339) // the one layout, with RFC3339Nano, that is fast; it ends with Z
-		b[len(b)-1] = '.'
-		w.known, w.second = true, sec
-		copy(w.text[:], b[len(b)-len(w.text):])
-	}
+	b = time.Unix(sec, 0).UTC().AppendFormat(b, time.RFC3339) // the one layout, with RFC3339Nano, that is fast; it ends with Z
+	b[len(b)-1] = '.'
 	return append(appendDecimals(b, t.nsec), zone...)
 }
 

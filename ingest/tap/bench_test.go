@@ -43,4 +43,18 @@ func BenchmarkStream(b *testing.B) {
 			r.Record(e)
 		}
 	})
+	b.Run("clerk", func(b *testing.B) {
+		r, err := Open(Options{Side: frame.Server, Log: filepath.Join(b.TempDir(), "log")})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer r.Close()
+		k := newClerk(newCopies(copyRoom), r, time.Hour)
+		stream := bytes.Repeat(chunk, 64) // more than the processor's cache holds
+		b.SetBytes(int64(len(chunk)))
+		for i := 0; b.Loop(); i++ {
+			now, begin := time.Now(), i%64*len(chunk)
+			k.enter(pieces{list: []piece{{what: chunkRead, dir: frame.C2S, at: now, chunk: stream[begin : begin+len(chunk)]}, {what: chunkWritten, dir: frame.C2S, at: now}}})
+		}
+	})
 }

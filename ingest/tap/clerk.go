@@ -213,6 +213,7 @@ func (k *clerk) overdue(now time.Time, ended bool) time.Duration {
 
 // log records an event. Unlike the traffic, the clerk can wait for a log that is a little slow.
 func (k *clerk) log(e *Event) {
-	k.record.waitForRoom()
-	k.record.Record(e)
+	if k.record.add(e) > k.record.halfFull() {
+		k.record.waitForRoom()
+	}
 }

@@ -68,7 +68,7 @@ const (
 	blockSize  = 128 << 10
 	keptBlocks = 128 // in a burst
 	idleBlocks = 2
-	muchCopied = 512 << 10 // worth the clerk's coming; more would leave the processor's cache before it does
+	muchCopied = chunkSize // worth the clerk's coming: more would leave the processor's cache before it does
 )
 
 func newCopies(room int) *copies {

@@ -38,7 +38,6 @@ type Recorder struct {
 	seq      int64
 	closed   bool
 	encoder  frame.Encoder
-	line     []byte // the record being encoded
 	more     frame.More
 	measured frame.Measured
 	waits    waits
@@ -87,7 +86,10 @@ func Open(o Options) (*Recorder, error) {
 
 // Record takes an event. It never blocks: it encodes the record into the queue, or counts it as lost when there is no room.
 // Nothing of e is kept.
-func (r *Recorder) Record(e *Event) {
+func (r *Recorder) Record(e *Event) { r.add(e) }
+
+// add is Record, and tells how much the queue now holds.
+func (r *Recorder) add(e *Event) (queued int) {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
 	}
@@ -95,34 +97,39 @@ func (r *Recorder) Record(e *Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waits.follow(e)
-	r.encode(e, payload, cut)
-	if !r.fits(r.line) && payload != nil {
-		r.encode(e, nil, true) // better no payload than no record
-	}
-	if !r.fits(r.line) {
+	if !r.enter(e, payload, cut) && (payload == nil || !r.enter(e, nil, true)) { // better no payload than no record
 		r.queue.lost++
-		return
-	}
-	r.queue.bytes = append(r.queue.bytes, r.line...)
-	r.queue.records++
-	if len(r.line) > r.o.QueueBytes {
-		r.queue.huge = len(r.line)
+		return len(r.queue.bytes)
 	}
 	r.seq++
-	ring(r.wake)
-	if r.enough() {
+	switch r.queue.records++; {
+	case r.queue.records == 1:
+		ring(r.wake)
+	case r.enough():
 		ring(r.plenty)
 	}
-	if cap(r.line) > keptRoom {
-		r.line = nil
+	return len(r.queue.bytes)
+}
+
+// enter writes a record at the queue's end, if it fits there.
+func (r *Recorder) enter(e *Event, payload []byte, cut bool) bool {
+	with := r.encode(r.queue.bytes, e, payload, cut)
+	size := len(with) - len(r.queue.bytes)
+	if !r.fits(size) {
+		return false
 	}
+	r.queue.bytes = with
+	if size > r.o.QueueBytes {
+		r.queue.huge = size
+	}
+	return true
 }
 
 // Lose counts n events that the caller had to let go before it could make records of them.
 func (r *Recorder) Lose(n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if gap := r.gap(n, time.Now()); n > 0 && r.fits(gap) {
+	if gap := r.gap(n, time.Now()); n > 0 && r.fits(len(gap)) {
 		r.queue.bytes = append(r.queue.bytes, gap...)
 		r.queue.said += n
 	} else {
@@ -131,20 +138,20 @@ func (r *Recorder) Lose(n int64) {
 	ring(r.wake)
 }
 
-// fits reports whether a record can be queued: besides what the queue holds, one that is larger than the queue. After one that
-// could not, none can, until the gap has its place behind what is queued: else it would stand behind what came later.
-func (r *Recorder) fits(record []byte) bool {
+// fits reports whether a record of that many bytes can be queued: besides what the queue holds, one that is larger than the queue.
+// After one that could not, none can, until the gap has its place behind what is queued: else it would stand behind what came later.
+func (r *Recorder) fits(size int) bool {
 	if r.closed || r.queue.lost > 0 {
 		return false
 	}
-	if len(record) > r.o.QueueBytes {
+	if size > r.o.QueueBytes {
 		return r.queue.huge == 0
 	}
-	return len(r.queue.bytes)-r.queue.huge+len(record) <= r.o.QueueBytes
+	return len(r.queue.bytes)-r.queue.huge+size <= r.o.QueueBytes
 }
 
-// encode writes the record into r.line.
-func (r *Recorder) encode(e *Event, payload []byte, cut bool) {
+// encode appends the record.
+func (r *Recorder) encode(b []byte, e *Event, payload []byte, cut bool) []byte {
 	f := e.Frame
 	r.more = frame.More{}
 	if f.More != nil {
@@ -159,9 +166,12 @@ func (r *Recorder) encode(e *Event, payload []byte, cut bool) {
 	}
 	r.stamp(&f, e.Time)
 	r.more.Seq, r.more.HasSeq = r.seq+1, true
-	r.measured = frame.Measured{ResultBytes: e.ResultBytes, ResultTokens: e.ResultTokens, Tools: e.Tools, Payload: payload}
 	f.Trunc = f.Trunc || cut
-	r.line = r.encoder.Append(r.line[:0], &f, &r.measured)
+	if payload == nil && e.ResultBytes == 0 && e.ResultTokens == 0 && e.Tools == nil {
+		return r.encoder.Append(b, &f, nil)
+	}
+	r.measured = frame.Measured{ResultBytes: e.ResultBytes, ResultTokens: e.ResultTokens, Tools: e.Tools, Payload: payload}
+	return r.encoder.Append(b, &f, &r.measured)
 }
 
 // stamp writes when, on which clock, and by whom.
@@ -228,6 +238,9 @@ func (r *Recorder) gather() {
 // enough reports whether the queue holds what is worth a call of the kernel.
 func (r *Recorder) enough() bool { return len(r.queue.bytes) >= min(r.o.QueueBytes, keptRoom)/4 }
 
+// halfFull is how much of its queue a recorder that is not in a hurry fills.
+func (r *Recorder) halfFull() int { return min(r.o.QueueBytes, keptRoom) / 2 }
+
 // roomPatience is how long waitForRoom waits for a writer that does not come.
 const roomPatience = 200 * time.Millisecond
 
@@ -235,7 +248,7 @@ const roomPatience = 200 * time.Millisecond
 func (r *Recorder) waitForRoom() {
 	for {
 		r.mu.Lock()
-		room := r.stuck || r.closed || len(r.queue.bytes) <= min(r.o.QueueBytes, keptRoom)/2
+		room := r.stuck || r.closed || len(r.queue.bytes) <= r.halfFull()
 		r.mu.Unlock()
 		if room {
 			return
