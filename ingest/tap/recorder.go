@@ -33,14 +33,13 @@ type Recorder struct {
 	redact  redaction
 	sampler sampler
 
-	mu       sync.Mutex
-	queue    batch
-	seq      int64
-	closed   bool
-	encoder  frame.Encoder
-	more     frame.More
-	measured frame.Measured
-	waits    waits
+	mu      sync.Mutex
+	queue   batch
+	seq     int64
+	closed  bool
+	encoder frame.Encoder
+	more    frame.More
+	waits   waits
 
 	stuck   bool          // the writer has not come for roomPatience
 	room    chan struct{} // the writer has been there
@@ -113,6 +112,9 @@ func (r *Recorder) add(e *Event) (queued int) {
 
 // enter writes a record at the queue's end, if it fits there.
 func (r *Recorder) enter(e *Event, payload []byte, cut bool) bool {
+	if !r.fits(0) { // nothing does: encoding would copy a full queue for each record that is lost
+		return false
+	}
 	with := r.encode(r.queue.bytes, e, payload, cut)
 	size := len(with) - len(r.queue.bytes)
 	if !r.fits(size) {
@@ -167,11 +169,7 @@ func (r *Recorder) encode(b []byte, e *Event, payload []byte, cut bool) []byte {
 	r.stamp(&f, e.Time)
 	r.more.Seq, r.more.HasSeq = r.seq+1, true
 	f.Trunc = f.Trunc || cut
-	if payload == nil && e.ResultBytes == 0 && e.ResultTokens == 0 && e.Tools == nil {
-		return r.encoder.Append(b, &f, nil)
-	}
-	r.measured = frame.Measured{ResultBytes: e.ResultBytes, ResultTokens: e.ResultTokens, Tools: e.Tools, Payload: payload}
-	return r.encoder.Append(b, &f, &r.measured)
+	return r.encoder.Append(b, &f, &frame.Measured{ResultBytes: e.ResultBytes, ResultTokens: e.ResultTokens, Tools: e.Tools, Payload: payload})
 }
 
 // stamp writes when, on which clock, and by whom.
