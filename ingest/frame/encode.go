@@ -17,8 +17,12 @@ func AppendNative(b []byte, f *Frame) []byte {
 	return e.Append(b, f, nil)
 }
 
-// Measured is what a recorder may add to a record, and what the readers of frames pass over.
-type Measured struct {
+// Recorded is what a recorder knows of a frame besides what it says. What it measured the readers of frames pass over.
+type Recorded struct {
+	At    Instant // of frames that have no time
+	Seq   int64   // position in the log, of frames that have none; 0: none
+	Trunc bool    // Payload is less than the message
+
 	ResultBytes  int64             // size of the canonical JSON of result or error; 0: not measured
 	ResultTokens int64             // token estimate over the same; 0: not measured
 	Tools        map[string]string // tool name → SHA-256 of its canonical definition, hex
@@ -26,40 +30,78 @@ type Measured struct {
 }
 
 // Encoder writes the records of one log. The zero value is ready.
-type Encoder struct{ last writtenTime }
+type Encoder struct {
+	Side       Side   // of frames that have none
+	Clock, PID []byte // of frames that have none
+	last       writtenTime
+}
 
-// Append is AppendNative with what a recorder adds; add may be nil.
-func (e *Encoder) Append(b []byte, f *Frame, add *Measured) []byte {
+// What a frame without rare members has of them, and what a frame that nobody recorded has.
+var (
+	nothingMore     More
+	nothingRecorded Recorded
+)
+
+// Append is AppendNative with what a recorder adds; r may be nil.
+func (e *Encoder) Append(b []byte, f *Frame, r *Recorded) []byte {
+	if r == nil {
+		r = &nothingRecorded
+	}
 	m := f.More
 	if m == nil {
-		m = &More{}
+		m = &nothingMore
 	}
-	o := append(object(b), `{"v":1`...)
-	o = o.time(&f.At, m.Clock, &e.last)
-	o = o.number(mSeq, m.Seq, m.HasSeq)
-	o = append(o, sideWords[f.Side]...)
-	o = append(o, dirWords[f.Dir]...)
-	o = append(o, kindWords[f.Kind]...)
+	o := e.begin(b, f, m, r)
 	o = o.token(mID, f.ID)
 	o = o.text(mMethod, f.Method)
 	o = o.text(mName, f.Name)
 	o = o.number(mBytes, f.Bytes, f.Bytes >= 0)
 	o = o.number(mRows, f.Rows, f.Rows >= 0)
 	o = o.text(mSession, f.Session)
-	o = o.label(mConn, m.Conn)
-	o = o.label(mExchange, m.Exchange)
-	o = o.label(mPID, m.PID)
+	if m != &nothingMore {
+		o = o.label(mConn, m.Conn)
+		o = o.label(mExchange, m.Exchange)
+	}
+	o = o.label(mPID, or(m.PID, e.PID))
 	o = o.token(mRequestID, f.RequestID)
-	o = o.token(mToken, m.Token)
-	o = o.rare(m)
+	if m != &nothingMore {
+		o = o.rare(m)
+	}
 	o = append(o, phaseWords[f.Phase]...)
 	o = o.text(mRaw, m.Raw)
-	if add != nil {
-		o = o.measured(add)
+	if r != &nothingRecorded {
+		o = o.measured(r)
 	}
-	o = o.flag(mTrunc, f.Trunc)
+	o = o.flag(mTrunc, f.Trunc || r.Trunc)
 	o = o.number(mDropped, m.Dropped, m.Dropped != 0)
 	return append(o, '}', '\n')
+}
+
+// begin writes when it was, and what kind of record this is.
+func (e *Encoder) begin(b []byte, f *Frame, m *More, r *Recorded) object {
+	at := &f.At
+	if !at.Known() {
+		at = &r.At
+	}
+	o := object(b).time(at, or(m.Clock, e.Clock), &e.last)
+	if m.HasSeq {
+		o = o.number(mSeq, m.Seq, true)
+	} else {
+		o = o.number(mSeq, r.Seq, r.Seq != 0)
+	}
+	side := f.Side
+	if side == NoSide {
+		side = e.Side
+	}
+	return append(o, kindWords[side][f.Dir][f.Kind]...)
+}
+
+// or is the first text, or the second where there is none.
+func or(t, otherwise []byte) []byte {
+	if t == nil {
+		return otherwise
+	}
+	return t
 }
 
 // object is a JSON object being written, one member after another. It goes through the methods by value, as it goes through
@@ -67,6 +109,7 @@ func (e *Encoder) Append(b []byte, f *Frame, add *Measured) []byte {
 type object []byte
 
 func (o object) rare(m *More) object {
+	o = o.token(mToken, m.Token)
 	o = o.number(mCode, m.Code, m.HasCode)
 	o = o.flag(mToolError, m.ToolError)
 	o = o.text(mResultType, m.ResultType)
@@ -75,7 +118,7 @@ func (o object) rare(m *More) object {
 	return o.text(mEra, m.Era)
 }
 
-func (o object) measured(m *Measured) object {
+func (o object) measured(m *Recorded) object {
 	o = o.figure("result_bytes", m.ResultBytes)
 	o = o.figure("result_tokens", m.ResultTokens)
 	if m.Tools != nil {

@@ -187,7 +187,7 @@ func BenchmarkEncoder(b *testing.B) {
 // What a recorder adds is one line of ASCII too, and readers pass over it.
 func TestEncoder(t *testing.T) {
 	f := Frame{Side: Server, Dir: S2C, Kind: Response, ID: ID("1"), Bytes: 5, Rows: Unknown, Trunc: true}
-	line := (&Encoder{}).Append(nil, &f, &Measured{ResultBytes: 41, ResultTokens: 9, Tools: map[string]string{"b\n": "02", "a": "01"}, Payload: []byte("{\t\"é🙂\":\"\\n\x7f\xff\"}")})
+	line := (&Encoder{}).Append(nil, &f, &Recorded{ResultBytes: 41, ResultTokens: 9, Tools: map[string]string{"b\n": "02", "a": "01"}, Payload: []byte("{\t\"é🙂\":\"\\n\x7f\xff\"}")})
 	want := `{"v":1,"side":"server","dir":"s2c","kind":"response","id":1,"bytes":5,"result_bytes":41,"result_tokens":9,"tools":{"a":"01","b\u000a":"02"},` +
 		`"frame":{ "\u00e9\ud83d\ude42":"\n\u007f\ufffd"},"trunc":true}` + "\n"
 	if string(line) != want {

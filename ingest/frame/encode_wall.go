@@ -11,7 +11,7 @@ const (
 	widestZone  = 23*3600 + 59*60
 )
 
-// writtenTime remembers how a time is written: what came in one chunk has one time. The zero value is the zero Instant's.
+// writtenTime remembers how the beginning of a record, which is a time, is written: what came in one chunk has one time.
 type writtenTime struct {
 	at    Instant
 	clock []byte
@@ -19,9 +19,9 @@ type writtenTime struct {
 }
 
 func (o object) time(t *Instant, clock []byte, last *writtenTime) object {
-	if *t != last.at || len(clock) == 0 || !bytes.Equal(clock, last.clock) {
+	if last.text == nil || *t != last.at || len(clock) == 0 || !bytes.Equal(clock, last.clock) {
 		last.at, last.clock = *t, append(last.clock[:0], clock...)
-		last.text = last.text[:0].readings(t).text(mClock, clock)
+		last.text = append(last.text[:0], `{"v":1`...).readings(t).text(mClock, clock)
 	}
 	return append(o, last.text...)
 }

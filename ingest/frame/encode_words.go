@@ -8,12 +8,19 @@ var memberKeys = func() (keys [members]string) {
 	return keys
 }()
 
-// These members have few values, and are written as one text with them.
+// These members have few values, and are written as one text with them; side, direction and kind, which follow each other, together.
 var (
-	sideWords  = wordsOf(mSide, sideNames[:])
-	dirWords   = wordsOf(mDir, dirNames[:])
-	kindWords  = wordsOf(mKind, kindNames[:])
 	phaseWords = wordsOf(mPhase, phaseNames[:])
+	kindWords  = func() (words [len(sideNames)][len(dirNames)][len(kindNames)]string) {
+		for s, side := range wordsOf(mSide, sideNames[:]) {
+			for d, dir := range wordsOf(mDir, dirNames[:]) {
+				for k, kind := range wordsOf(mKind, kindNames[:]) {
+					words[s][d][k] = side + dir + kind
+				}
+			}
+		}
+		return words
+	}()
 )
 
 // wordsOf is the member with each of the names as its value; nothing for the first name, which is none.

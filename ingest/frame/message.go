@@ -149,6 +149,12 @@ func (m *message) object(at place) fault {
 
 // memberName reads a member's name and its colon, and the space around them.
 func (s *scanner) memberName() ([]byte, bool) {
+	if b, i := s.b, s.i; len(b)-i >= 16 && b[i] == '"' { // most names are short, and nothing stands around them
+		if n := i + 1 + plain(load8(b[i+1:])); b[n] == '"' && b[n+1] == ':' && b[n+2] > ' ' {
+			s.i = n + 2
+			return b[i+1 : n], true
+		}
+	}
 	if s.space(); s.peek() != '"' {
 		return nil, false
 	}

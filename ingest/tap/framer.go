@@ -164,8 +164,10 @@ func (f *Framer) decode(text []byte, size int64, at time.Time) {
 
 // fresh is the event to be filled in.
 func (f *Framer) fresh(at time.Time) *Event {
-	f.event = Event{Frame: frame.Frame{Dir: f.dir, Bytes: frame.Unknown, Rows: frame.Unknown}, Time: at}
-	return &f.event
+	e := &f.event
+	*e = Event{}
+	e.Dir, e.Bytes, e.Rows, e.Time = f.dir, frame.Unknown, frame.Unknown, at
+	return e
 }
 
 // emitOutline emits what the outline found in the text, of which only the beginning may be at hand. The size of one message

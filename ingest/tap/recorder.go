@@ -15,21 +15,19 @@ import (
 
 // Event is one record to be written.
 type Event struct {
-	frame.Frame           // Side, At, and in More the clock, seq and pid are filled in by the Recorder where they are missing
+	frame.Frame           // the Recorder adds Side, At, and what More has of clock, seq and pid, where they are missing
 	Time        time.Time // when it happened, as time.Now said; zero: now
 	Payload     []byte    // the message; the Recorder takes of it what its Payload policy allows
 	Cut         bool      // Payload is only the beginning of it
 
-	ResultBytes, ResultTokens int64             // see frame.Measured
-	Tools                     map[string]string // see frame.Measured
+	ResultBytes, ResultTokens int64             // see frame.Recorded
+	Tools                     map[string]string // see frame.Recorded
 }
 
 // Recorder writes events to one log. It may be used from any goroutine.
 type Recorder struct {
 	o       Options
 	start   time.Time
-	clock   []byte
-	pid     []byte
 	redact  redaction
 	sampler sampler
 
@@ -38,7 +36,6 @@ type Recorder struct {
 	seq     int64
 	closed  bool
 	encoder frame.Encoder
-	more    frame.More
 	waits   waits
 
 	stuck   bool          // the writer has not come for roomPatience
@@ -67,13 +64,12 @@ func Open(o Options) (*Recorder, error) {
 	r := &Recorder{o: o, start: time.Now(), wake: make(chan struct{}, 1), plenty: make(chan struct{}, 1), room: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
 	var name [8]byte
 	rand.Read(name[:]) // never fails
-	r.clock = hex.AppendEncode(nil, name[:])
 	if o.PID == 0 {
 		o.PID = os.Getpid()
 	}
-	r.pid = strconv.AppendInt(nil, int64(o.PID), 10)
+	r.encoder = frame.Encoder{Side: o.Side, Clock: hex.AppendEncode(nil, name[:]), PID: strconv.AppendInt(nil, int64(o.PID), 10)}
 	r.redact = newRedaction(o.Redact)
-	r.sampler = newSampler(&o, r.pid)
+	r.sampler = newSampler(&o, r.encoder.PID)
 	r.out = newSink(&o, r.start, r.gap)
 	go r.write()
 	if o.StallAfter > 0 {
@@ -154,43 +150,26 @@ func (r *Recorder) fits(size int) bool {
 
 // encode appends the record.
 func (r *Recorder) encode(b []byte, e *Event, payload []byte, cut bool) []byte {
-	f := e.Frame
-	r.more = frame.More{}
-	if f.More != nil {
-		r.more = *f.More
+	if e.Kind == frame.Open || e.Kind == frame.EOF || e.Kind == frame.Gap {
+		e.Bytes, e.Rows = frame.Unknown, frame.Unknown
 	}
-	f.More = &r.more
-	if f.Side == frame.NoSide {
-		f.Side = r.o.Side
-	}
-	if f.Kind == frame.Open || f.Kind == frame.EOF || f.Kind == frame.Gap {
-		f.Bytes, f.Rows = frame.Unknown, frame.Unknown
-	}
-	r.stamp(&f, e.Time)
-	r.more.Seq, r.more.HasSeq = r.seq+1, true
-	f.Trunc = f.Trunc || cut
-	return r.encoder.Append(b, &f, &frame.Measured{ResultBytes: e.ResultBytes, ResultTokens: e.ResultTokens, Tools: e.Tools, Payload: payload})
+	add := frame.Recorded{Seq: r.seq + 1, Trunc: cut, ResultBytes: e.ResultBytes, ResultTokens: e.ResultTokens, Tools: e.Tools, Payload: payload}
+	add.At = r.instant(e.Time)
+	return r.encoder.Append(b, &e.Frame, &add)
 }
 
-// stamp writes when, on which clock, and by whom.
-func (r *Recorder) stamp(f *frame.Frame, at time.Time) {
-	if !f.At.Known() {
-		f.At.Wall(at.Unix(), int32(at.Nanosecond()), true)
-		f.At.Mono(int64(at.Sub(r.start)))
-	}
-	if f.More.Clock == nil {
-		f.More.Clock = r.clock
-	}
-	if f.More.PID == nil {
-		f.More.PID = r.pid
-	}
+// instant is a time on both clocks.
+func (r *Recorder) instant(t time.Time) (at frame.Instant) {
+	at.Wall(t.Unix(), int32(t.Nanosecond()), true)
+	at.Mono(int64(t.Sub(r.start)))
+	return at
 }
 
 // gap is a record of records that are not there. It has no seq of its own: it stands for those that are missing.
 func (r *Recorder) gap(n int64, at time.Time) []byte {
-	f := frame.Frame{Side: r.o.Side, Kind: frame.Gap, Bytes: frame.Unknown, Rows: frame.Unknown, More: &frame.More{Dropped: n}}
-	r.stamp(&f, at)
-	return frame.AppendNative(nil, &f)
+	f := frame.Frame{Kind: frame.Gap, Bytes: frame.Unknown, Rows: frame.Unknown, More: &frame.More{Dropped: n}}
+	encoder := frame.Encoder{Side: r.encoder.Side, Clock: r.encoder.Clock, PID: r.encoder.PID} // its own: the writer comes without the lock
+	return encoder.Append(nil, &f, &frame.Recorded{At: r.instant(at)})
 }
 
 // write is the writer goroutine: it takes what is queued, all at once, until the recorder is closed and the queue empty.

@@ -130,7 +130,7 @@ func (b *bench) stream() (row, error) {
 	text := bytes.Repeat(message(size), frames)
 	sink := []string{b.program("pipe"), "sink", strconv.Itoa(len(text))}
 	var s [2]sample
-	for i := range max(b.n, 41) { // each takes 50 ms, and the spread is wide
+	for i := range max(b.n, 121) { // each takes 50 ms, and the spread is wide
 		log := filepath.Join(b.tmp, fmt.Sprintf("stream-%d.log", i))
 		for k, argv := range [][]string{
 			{"sh", "-c", `cat | "$0" "$@"`, sink[0], sink[1], sink[2]},
