@@ -9,23 +9,49 @@ import (
 // stalled call's handler waits for it; a silence that ends in a stall belongs to the stall.
 func (d *Diagnosis) revise() {
 	d.waitedFor()
-	stalled := map[Half]bool{}
-	for c := range Walk(d.Calls) {
-		if c.Stalled && c.Sent.OK() {
-			stalled[c.Sent] = true
-		}
-	}
+	broken := d.brokenSilences()
+	every := d.everyCall()
 	keep := d.Calls[:0]
 	for c := range Walk(d.Calls) {
-		if f := c.Sent.Fact(); c.Quiet && f.QuietEnd >= 0 && stalled[Half{c.Sent.Log, uint32(f.QuietEnd)}] {
+		if c.Quiet && broken[c.silenceEnd()] {
 			c.Quiet = false
 			d.Summary.Quiet--
 		}
-		if d.everyCall() || c.Problem() || c.Leaf == NoLeaf {
+		if every || c.Problem() || c.Leaf == NoLeaf {
 			keep = append(keep, c)
 		}
 	}
 	d.Calls = keep
+}
+
+// brokenSilences are the requests that ended a silence, and whether they stalled.
+func (d *Diagnosis) brokenSilences() map[Half]bool {
+	ends := map[Half]bool{}
+	for c := range Walk(d.Calls) {
+		if !c.Quiet {
+			continue
+		}
+		if end := c.silenceEnd(); end.OK() {
+			ends[end] = false
+		}
+	}
+	if len(ends) == 0 {
+		return nil
+	}
+	for c := range Walk(d.Calls) {
+		if _, ok := ends[c.Sent]; ok && c.Stalled {
+			ends[c.Sent] = true
+		}
+	}
+	return ends
+}
+
+// silenceEnd is the request that ended the silence after the call's answer, in its requester's log.
+func (c *Call) silenceEnd() Half {
+	if end := c.Sent.Fact().QuietEnd; end >= 0 {
+		return Half{c.Sent.Log, uint32(end)}
+	}
+	return Half{}
 }
 
 // everyCall reports whether all calls are listed, healthy ones too: never when some of those asked for were only counted.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"mcpdiag/ingest/frame"
 )
@@ -192,7 +193,8 @@ func (l *Log) age(i uint32) (time.Duration, bool) {
 }
 
 // halfColumns is what the join needs of a half; the rest stays where it is and is looked up by its number. The order is that
-// of block.
+// of fill. The id is a number where all ids of all logs are plain ones, as those of most peers are: it is hashed and compared at
+// half the price of its text.
 var halfColumns = [...]struct {
 	name string
 	typ  duckdb.Type
@@ -227,15 +229,33 @@ type halves struct {
 	blocks  []blockRef
 	next    atomic.Int64
 	role    bool // true: the requester's halves
-	align   *Alignment
-	limits  *Limits
-	count   uint
+	keyless bool // as Alignment says
+	shown   bool // all calls are asked for
+
+	allNumbers bool // the ids are
+	limits     *Limits
+	count      uint
 }
 
 // blockRef is a run of a log's halves that fills one DuckDB vector.
 type blockRef struct {
-	log  *Log
+	*aligned
 	from uint32
+}
+
+// aligned is a log, and what the Alignment says of it.
+type aligned struct {
+	log        *Log
+	first      uint32
+	pair, span []uint32
+	known      []bool
+	nths       map[uint32]uint32
+	as         map[uint32]Key
+}
+
+func (a *Alignment) of(l *Log) *aligned {
+	k := l.Number()
+	return &aligned{l, a.first[k], a.Pair[k], a.spanOf[k], a.Known[k], a.Nth[k], a.As[k]}
 }
 
 // blockLen is the length of a DuckDB vector.
@@ -260,12 +280,14 @@ func Register(conn *Conn, logs []*Log, align *Alignment, limits *Limits) error {
 }
 
 func newHalves(v vectors, logs []*Log, role bool, align *Alignment, limits *Limits) *halves {
-	h := &halves{vectors: v, role: role, align: align, limits: limits}
+	h := &halves{vectors: v, role: role, allNumbers: !align.Keyless, keyless: align.Keyless, shown: limits.All(), limits: limits}
 	for _, l := range logs {
+		this := align.of(l)
 		for from := uint32(0); from < l.arena.n; from += blockLen {
-			h.blocks = append(h.blocks, blockRef{l, from})
+			h.blocks = append(h.blocks, blockRef{this, from})
 		}
 		h.count += uint(l.Halves())
+		h.allNumbers = h.allNumbers && len(l.arena.ids) == 0
 	}
 	return h
 }
@@ -274,6 +296,9 @@ func newHalves(v vectors, logs []*Log, role bool, align *Alignment, limits *Limi
 func (h *halves) ColumnInfos() []duckdb.ColumnInfo {
 	var infos []duckdb.ColumnInfo
 	for _, c := range halfColumns {
+		if c.typ == duckdb.TYPE_VARCHAR && h.allNumbers {
+			c.typ = duckdb.TYPE_UBIGINT
+		}
 		t, err := duckdb.NewTypeInfo(c.typ)
 		if err != nil {
 			panic(err) // a constant of the library
@@ -314,40 +339,63 @@ func (h *halves) FillChunk(_ any, chunk duckdb.DataChunk) error {
 func (h *halves) fill(ref blockRef, chunk *duckdb.DataChunk) int {
 	l, v, row := ref.log, h.vectors, 0
 	half, pair, by := array[uint32](v, chunk, 0), array[uint32](v, chunk, 1), array[uint8](v, chunk, 2)
-	ids, id := v.column(chunk, 3), array[inlined](v, chunk, 3)
+	ids := newIDs(h, chunk)
 	nth, line, facts := array[uint32](v, chunk, 4), array[uint32](v, chunk, 5), array[uint32](v, chunk, 6)
-	room := make([]byte, 0, 20)
 	l.arena.walked(ref.from)
 	for i := ref.from; i < min(ref.from+blockLen, l.arena.n); i++ {
 		this := l.arena.at(i)
 		if (this.By == l.Side) != h.role {
 			continue
 		}
-		put(half, row, h.align.first[l.Number()]+i)
-		put(pair, row, h.align.Pair[l.Number()][this.Stretch])
+		put(half, row, ref.first+i)
+		put(pair, row, ref.pair[this.Stretch])
 		put(by, row, uint8(this.By))
-		token, n := l.arena.token(this.id, room), h.nth(l, i, this)
-		if h.align.Keyless {
-			if as, ok := h.align.As[l.Number()][i]; ok {
-				token, n = as.ID, as.Nth
-			}
-		}
-		text(ids, id, row, token)
-		put(nth, row, n)
+		put(nth, row, ids.put(ref.aligned, row, i, this))
 		put(line, row, l.firstLine(i, this))
-		put(facts, row, h.facts(l, i, this))
+		put(facts, row, h.facts(ref.aligned, i, this))
 		row++
 	}
 	return row
 }
 
-func (h *halves) nth(l *Log, i uint32, this *Half) uint32 {
-	if m := h.align.Nth[l.Number()]; len(m) > 0 {
-		if n, ok := m[i]; ok {
-			return n
+// idColumn is the column `id` of a chunk.
+type idColumn struct {
+	*halves
+	numbers []uint64 // where all ids are
+	vector  *mapping.Vector
+	texts   []inlined
+	room    []byte
+}
+
+func newIDs(h *halves, chunk *duckdb.DataChunk) *idColumn {
+	c := &idColumn{halves: h}
+	if h.allNumbers {
+		c.numbers = array[uint64](h.vectors, chunk, 3)
+		return c
+	}
+	c.vector, c.texts, c.room = h.vectors.column(chunk, 3), array[inlined](h.vectors, chunk, 3), make([]byte, 0, 20)
+	return c
+}
+
+// put writes the id of half i, and returns which use of the id it is.
+func (c *idColumn) put(a *aligned, row int, i uint32, h *Half) (nth uint32) {
+	if nth = h.Nth; len(a.nths) > 0 {
+		if n, ok := a.nths[i]; ok {
+			nth = n
 		}
 	}
-	return this.Nth
+	if c.allNumbers {
+		put(c.numbers, row, uint64(h.id))
+		return nth
+	}
+	token := a.log.arena.token(h.id, c.room)
+	if c.keyless {
+		if as, ok := a.as[i]; ok {
+			token, nth = as.ID, as.Nth
+		}
+	}
+	text(c.vector, c.texts, row, token)
+	return nth
 }
 
 func (l *Log) firstLine(i uint32, h *Half) uint32 {
@@ -366,10 +414,11 @@ func (l *Log) slow(i uint32, h *Half, limit time.Duration) bool {
 	return ok && d >= limit
 }
 
-func (h *halves) facts(l *Log, i uint32, half *Half) uint32 {
-	facts := l.ownFacts(i, half) + h.align.spanOf[l.Number()][half.Stretch]*factSpan
-	facts |= when(h.align.Known[l.Number()][half.Stretch] && !h.align.Keyless, factKnown) |
-		when(h.limits.shows(l, i), factShown) | when(l.slow(i, half, h.limits.Slow), factSlow)
+func (h *halves) facts(a *aligned, i uint32, half *Half) uint32 {
+	l := a.log
+	facts := l.ownFacts(i, half) + a.span[half.Stretch]*factSpan
+	facts |= when(a.known[half.Stretch] && !h.keyless, factKnown) |
+		when(h.shown || h.limits.shows(l, i), factShown) | when(l.slow(i, half, h.limits.Slow), factSlow)
 	if unanswered(half) {
 		facts |= when(l.Young(i, h.limits.Patience), factYoung)
 	}

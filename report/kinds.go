@@ -9,14 +9,15 @@ import (
 
 // kind is what stalled calls have in common that one sentence can tell.
 type kind struct {
-	leaf  diagnose.Leaf
-	cause string
-	tool  string
+	leaf         diagnose.Leaf
+	cause        string
+	method, name string
 }
 
 // kindOfStall are the stalled calls of one kind, and what each took along with it.
 type kindOfStall struct {
 	kind
+	tool       string
 	calls      []*diagnose.Call
 	casualties map[*diagnose.Call][]*diagnose.Call
 }
@@ -35,12 +36,14 @@ func kinds(d *diagnose.Diagnosis) []*kindOfStall {
 			casualties[c.Follows] = append(casualties[c.Follows], c)
 			continue
 		}
-		k := kind{c.Leaf, c.Causes[0].Name, toolOf(c)}
-		if index[k] == nil {
-			index[k] = &kindOfStall{kind: k, casualties: casualties}
-			out = append(out, index[k])
+		k := kind{c.Leaf, c.Causes[0].Name, c.Method(), c.Name()}
+		of := index[k]
+		if of == nil {
+			of = &kindOfStall{kind: k, tool: toolOf(c), casualties: casualties}
+			index[k] = of
+			out = append(out, of)
 		}
-		index[k].calls = append(index[k].calls, c)
+		of.calls = append(of.calls, c)
 	}
 	return out
 }
