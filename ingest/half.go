@@ -134,10 +134,16 @@ func (a *arena) served(i uint32, grow bool) *handling {
 	return &a.handling[k][i%slabLen]
 }
 
-// idRef is an id: a plain integer up to 2^62 as its value, anything else as a place in arena.ids, told apart by the top bit.
+// idRef is an id: a plain integer as its value, a short string as its characters, anything else as a place in arena.ids. The two
+// top bits tell them apart.
 type idRef uint64
 
-const elsewhere idRef = 1 << 63
+const (
+	elsewhere  idRef = 1 << 63
+	characters idRef = 1 << 62 // seven bits each, the last one lowest, and above all of them how many
+	mostPacked       = 8
+	countShift       = 7 * mostPacked
+)
 
 // smallID is the value of a token that is a plain non-negative integer in its only spelling.
 func smallID(id frame.ID) (idRef, bool) {
@@ -154,9 +160,32 @@ func smallID(id frame.ID) (idRef, bool) {
 	return n, true
 }
 
+// shortID packs a token that is a string of a few plain characters.
+func shortID(id frame.ID) (idRef, bool) {
+	if len(id) < 2 || len(id) > mostPacked+2 || id[0] != '"' {
+		return 0, false
+	}
+	n := idRef(0)
+	for _, c := range id[1 : len(id)-1] {
+		if c-0x20 >= 0x7F-0x20 || c == '\\' {
+			return 0, false
+		}
+		n = n<<7 | idRef(c)
+	}
+	return characters | idRef(len(id)-2)<<countShift | n, true
+}
+
+// packID is the id itself, where it needs no place in arena.ids.
+func packID(id frame.ID) (ref idRef, ok bool) {
+	if len(id) > 0 && id[0] == '"' {
+		return shortID(id)
+	}
+	return smallID(id)
+}
+
 func (a *arena) intern(id frame.ID) idRef {
-	if n, ok := smallID(id); ok {
-		return n
+	if ref, ok := packID(id); ok {
+		return ref
 	}
 	last := len(a.ids) - 1
 	if need := len(id) + binary.MaxVarintLen64; last < 0 || cap(a.ids[last])-len(a.ids[last]) < need {
@@ -177,13 +206,24 @@ const (
 
 // token spells the id; the result may be overwritten by nothing, but points into the arena for long ids.
 func (a *arena) token(ref idRef, room []byte) frame.ID {
-	if ref&elsewhere == 0 {
+	switch {
+	case ref&(elsewhere|characters) == 0:
 		return appendUint(room[:0], uint64(ref))
+	case ref&elsewhere == 0:
+		return appendPacked(room[:0], ref)
 	}
 	at := uint64(ref &^ elsewhere)
 	token := a.ids[at>>32][at&(1<<32-1):]
 	n, width := binary.Uvarint(token)
 	return frame.ID(token[width : uint64(width)+n])
+}
+
+func appendPacked(b []byte, ref idRef) []byte {
+	b = append(b, '"')
+	for k := int(ref>>countShift&15) - 1; k >= 0; k-- {
+		b = append(b, byte(ref>>(7*k)&0x7F))
+	}
+	return append(b, '"')
 }
 
 func appendUint(b []byte, n uint64) []byte {

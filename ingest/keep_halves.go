@@ -114,7 +114,7 @@ func (l *Log) nthInFile() []uint32 {
 type idUse struct {
 	by   frame.Side
 	id   idRef
-	text string // of an id that is no small integer
+	text string // of an id that has its place elsewhere
 }
 
 func (l *Log) idUse(i uint32) idUse {

@@ -322,8 +322,8 @@ func (l *Log) NthInFile(i uint32) int {
 
 // Find returns the latest half in stretch s with this requester and id.
 func (l *Log) Find(s uint32, by frame.Side, id frame.ID) (uint32, bool) {
-	ref, small := smallID(id)
-	if !small {
+	ref, ok := packID(id)
+	if !ok {
 		ref = elsewhere
 	}
 	return l.Stretches[s].table.find(&l.arena, by, ref, id)

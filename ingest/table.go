@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"hash/maphash"
+	"math/bits"
 
 	"mcpdiag/ingest/frame"
 )
@@ -27,8 +28,8 @@ func (a *arena) hash(by frame.Side, ref idRef, token frame.ID) uint64 {
 	if ref&elsewhere != 0 {
 		return maphash.Bytes(a.seed, token) ^ uint64(by)
 	}
-	h := (uint64(ref)<<1 | uint64(by&1)) * 0x9E3779B97F4A7C15
-	return h ^ h>>32
+	high, low := bits.Mul64(uint64(ref)<<1|uint64(by&1), 0x9E3779B97F4A7C15)
+	return high ^ low ^ low>>32 // every bit of the id has its say in the lowest ones
 }
 
 func (a *arena) sameID(h *Half, by frame.Side, ref idRef, token frame.ID) bool {
