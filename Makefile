@@ -1,7 +1,7 @@
 GO ?= go
 FUZZTIME ?= 20s
 
-.PHONY: build demo test lint cross fuzz bench fault-lab test-peers test-cluster test-clickhouse-dialect clean
+.PHONY: build demo test lint cross fuzz bench pgo fault-lab test-peers test-cluster test-clickhouse-dialect clean
 
 build:
 	$(GO) build -o mcpdiag ./cmd/mcpdiag
@@ -39,6 +39,12 @@ lint:
 	$(GO) vet ./...
 	@test "$$($(GO) list -deps ./ingest/frame ./ingest/tap ./cmd/mcptap | grep -c duckdb)" = 0 || { echo "frames and recorders must not know DuckDB"; exit 1; }
 	@test "$$($(GO) list -deps ./ingest/tap ./cmd/... | grep -c -e modelcontextprotocol -e mark3labs)" = 0 || { echo "only the sub-packages of ingest/tap may know an SDK"; exit 1; }
+
+# Profiles the main job anew. The compiler reads default.pgo and makes the paths that are hot there faster; after a change of those
+# paths an old profile costs speed and nothing else.
+pgo:
+	@dir=$$(mktemp -d); $(GO) test ./cmd/mcpdiag -pgo=off -trimpath -run '^$$' -bench '^BenchmarkJoin$$' -benchtime 6x -o "$$dir/join.test" -cpuprofile "$$dir/cpu" && \
+	  cp "$$dir/cpu" cmd/mcpdiag/default.pgo; rm -r "$$dir"
 
 # The recorders alone, as they are shipped: static, for each system. CROSS=DIR keeps them.
 cross:
