@@ -76,7 +76,7 @@ func (l *folder) close(s *Stretch, i uint32, h *Half, f *frame.Frame) {
 		delete(l.via, i)
 	}
 	if h.By == frame.Client && l.Side == frame.Client { // a server is silent by nature
-		s.idle.answered(i, &f.At)
+		s.idle.answered(i, f.At)
 	}
 }
 
@@ -227,9 +227,9 @@ type idle struct {
 	armed bool
 }
 
-func (d *idle) answered(i uint32, at *frame.Instant) {
+func (d *idle) answered(i uint32, at frame.Instant) {
 	d.half, d.armed = i, true
-	d.at.Set(at)
+	d.at = at
 }
 
 // spoke notes that this log's own side sent something, or that its stream ended: what silence went before? half is the

@@ -63,7 +63,7 @@ func (l *folder) fold(f *frame.Frame) {
 		l.gaveUp(s, f)
 	}
 	if f.At.Known() {
-		s.LastAt.Set(&f.At)
+		s.LastAt = f.At
 	}
 }
 

@@ -164,9 +164,9 @@ func (l *folder) tick(f *frame.Frame) {
 		l.backwards(f)
 	}
 	l.mixed = l.mixed || (l.monotonic > 0 && l.wallOnly > 0)
-	f.At.SetClock(l.number, uint32(l.clock))
+	f.At = f.At.OnClock(l.number, uint32(l.clock))
 	if isMono || f.At.HasWall() {
-		l.last.Set(&f.At)
+		l.last = f.At
 		if !l.first.Known() {
 			l.first = f.At
 		}

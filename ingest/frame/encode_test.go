@@ -152,7 +152,7 @@ func sayExact(f *Frame) string {
 		}
 		g.More = &m
 	}
-	return fmt.Sprintf("%s wall=%d.%09d mono=%d has=%b", sayRecord(&g), g.At.sec, g.At.nsec, g.At.mono, g.At.has)
+	return fmt.Sprintf("%s wall=%d.%09d mono=%d has=%b", sayRecord(&g), g.At.sec, g.At.nsec, g.At.mono, g.At.is)
 }
 
 func throughASCII(b []byte) []byte {

@@ -31,7 +31,7 @@ func (o object) readings(t *Instant) object {
 		o = append(o.key(mTS), '"')
 		o = append(appendWall(o, t), '"')
 	}
-	return o.number(mMono, t.mono, t.has&hasMono != 0)
+	return o.number(mMono, t.mono, t.is&hasMono != 0)
 }
 
 // appendWall writes the wall reading in UTC, or without a zone if it came so. A reading at the ends of the calendar may belong to

@@ -7,55 +7,63 @@ import (
 
 // Instant is one reading of the clocks of one writer: a wall clock, a monotonic clock, either or none. Readings of two
 // writers have nothing in common, so Sub refuses them; that refusal is the point of the type.
+//
+// It has four members and 32 bytes, which is what Go keeps in registers. One more, and each reading goes through memory, where
+// a copy in wide words has to wait for the narrow ones that were written just before.
 type Instant struct {
-	sec   int64  // wall: seconds since 1970, years 1 to 9999
-	mono  int64  // ns
-	nsec  int32  // wall: ns within the second
-	clock uint32 // which writer's monotonic clock; see OnClock
-	log   uint16 // which log; see OnClock
-	has   uint8
+	sec  int64 // wall: seconds since 1970, years 1 to 9999
+	mono int64 // ns
+	nsec int32 // wall: ns within the second
+	is   instantTag
 }
 
+// instantTag says what an Instant has, and whose readings they are: flags; from logShift on which log; from clockShift on which
+// writer's monotonic clock. See OnClock.
+type instantTag uint64
+
 const (
-	hasWall = 1 << iota
+	hasWall instantTag = 1 << iota
 	hasMono
 	zoneless
+
+	flags      = 1<<logShift - 1
+	logShift   = 16
+	clockShift = 32
 )
+
+func (is instantTag) log() uint16   { return uint16(is >> logShift) }
+func (is instantTag) clock() uint32 { return uint32(is >> clockShift) }
+
+func (is instantTag) on(log uint16, clock uint32) instantTag {
+	return is&flags | instantTag(log)<<logShift | instantTag(clock)<<clockShift
+}
 
 // Wall sets the wall reading: seconds since 1970 and nanoseconds within the second.
 func (t *Instant) Wall(sec int64, nsec int32, zone bool) {
 	t.sec, t.nsec = sec, nsec
-	t.has |= hasWall
+	t.is |= hasWall
 	if !zone {
-		t.has |= zoneless
+		t.is |= zoneless
 	}
 }
 
 // Mono sets the monotonic reading, in ns.
-func (t *Instant) Mono(ns int64) { t.mono, t.has = ns, t.has|hasMono }
+func (t *Instant) Mono(ns int64) { t.mono, t.is = ns, t.is|hasMono }
 
 // OnClock says whose readings these are: which log, and which monotonic clock within it.
 func (t Instant) OnClock(log uint16, clock uint32) Instant {
-	t.log, t.clock = log, clock
+	t.is = t.is.on(log, clock)
 	return t
 }
 
-// Set makes t the reading u, a member at a time: readers write it so, and a copy in wide words would wait for their writes.
-func (t *Instant) Set(u *Instant) {
-	t.sec, t.mono, t.nsec, t.clock, t.log, t.has = u.sec, u.mono, u.nsec, u.clock, u.log, u.has
-}
-
-// SetClock is OnClock in place.
-func (t *Instant) SetClock(log uint16, clock uint32) { t.log, t.clock = log, clock }
-
 // HasWall reports whether there is a wall reading.
-func (t Instant) HasWall() bool { return t.has&hasWall != 0 }
+func (t Instant) HasWall() bool { return t.is&hasWall != 0 }
 
 // HasMono reports whether there is a monotonic reading.
-func (t Instant) HasMono() bool { return t.has&hasMono != 0 }
+func (t Instant) HasMono() bool { return t.is&hasMono != 0 }
 
 // Zoneless reports whether the wall reading came without a zone: good within its own log only.
-func (t Instant) Zoneless() bool { return t.has&zoneless != 0 }
+func (t Instant) Zoneless() bool { return t.is&zoneless != 0 }
 
 // Back is the reading d earlier, on the same clocks.
 func (t Instant) Back(d time.Duration) Instant {
@@ -70,7 +78,7 @@ func (t Instant) Back(d time.Duration) Instant {
 }
 
 // Known reports whether there is any reading.
-func (t Instant) Known() bool { return t.has&(hasWall|hasMono) != 0 }
+func (t Instant) Known() bool { return t.is&(hasWall|hasMono) != 0 }
 
 // MonoNS is the monotonic reading, in ns; meaningful only with HasMono.
 func (t Instant) MonoNS() int64 { return t.mono }
@@ -81,13 +89,13 @@ func (t Instant) WallNS() (int64, bool) {
 	return wall, ok
 }
 
-// Readings is what MonoNS, HasMono and WallNS say, without a copy of the instant for each.
-func (t *Instant) Readings() (mono int64, isMono bool, wall int64, isWall bool) {
+// Readings is what MonoNS, HasMono and WallNS say, at once.
+func (t Instant) Readings() (mono int64, isMono bool, wall int64, isWall bool) {
 	const limit = math.MaxInt64/1_000_000_000 - 1
-	if t.has&hasWall != 0 && t.sec <= limit && t.sec >= -limit {
+	if t.is&hasWall != 0 && t.sec <= limit && t.sec >= -limit {
 		wall, isWall = t.sec*1_000_000_000+int64(t.nsec), true
 	}
-	return t.mono, t.has&hasMono != 0, wall, isWall
+	return t.mono, t.is&hasMono != 0, wall, isWall
 }
 
 // Time is the wall reading; the zero time without one.
@@ -102,10 +110,10 @@ func (t Instant) Time() time.Time {
 // across logs, when a reading is missing, and when nanoseconds cannot count the distance. A negative result means that the
 // clock stepped (or two writers raced); it is no duration.
 func (t Instant) Sub(u Instant) (d time.Duration, ok bool) {
-	if t.log != u.log {
+	if t.is.log() != u.is.log() {
 		return 0, false
 	}
-	if t.HasMono() && u.HasMono() && t.clock == u.clock {
+	if t.HasMono() && u.HasMono() && t.is.clock() == u.is.clock() {
 		return subNS(t.mono, u.mono)
 	}
 	a, okA := t.WallNS()

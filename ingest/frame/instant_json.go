@@ -17,7 +17,7 @@ func (t Instant) MarshalJSON() ([]byte, error) {
 	if !t.Known() {
 		return []byte("null"), nil
 	}
-	j := instantJSON{Sec: t.sec, NSec: t.nsec, Wall: t.HasWall(), Zoneless: t.Zoneless(), Clock: t.clock}
+	j := instantJSON{Sec: t.sec, NSec: t.nsec, Wall: t.HasWall(), Zoneless: t.Zoneless(), Clock: t.is.clock()}
 	if t.HasMono() {
 		j.MonoNS = &t.mono
 	}
@@ -31,7 +31,7 @@ func (t *Instant) UnmarshalJSON(b []byte) error {
 		*t = Instant{}
 		return err
 	}
-	*t = Instant{clock: j.Clock}
+	*t = Instant{is: instantTag(0).on(0, j.Clock)}
 	if j.Wall {
 		t.Wall(j.Sec, j.NSec, !j.Zoneless)
 	}
@@ -42,4 +42,4 @@ func (t *Instant) UnmarshalJSON(b []byte) error {
 }
 
 // OfLog says which log the readings are of, and leaves the clock as it is.
-func (t *Instant) OfLog(log uint16) { t.log = log }
+func (t *Instant) OfLog(log uint16) { t.is = t.is.on(log, t.is.clock()) }

@@ -32,7 +32,7 @@ func (l *lastWall) read(b []byte, i int, t *Instant) int {
 		return l.parse(b, i, t)
 	}
 	t.sec, t.nsec = l.at.sec, int32(n*powers[9-count])
-	t.has |= l.at.has
+	t.is |= l.at.is
 	return i + 20 + count + l.zoneLen
 }
 
@@ -44,7 +44,7 @@ func (l *lastWall) parse(b []byte, i int, t *Instant) int {
 		return 0
 	}
 	t.sec, t.nsec = at.sec, at.nsec
-	t.has |= at.has
+	t.is |= at.is
 	if end-i > 20 && b[i+19] == '.' {
 		_, zone := digits(b, i+20)
 		if size := end - zone; size < 8 {
