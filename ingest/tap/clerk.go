@@ -56,8 +56,11 @@ func (k *clerk) work() {
 		case <-alarm.C:
 			quiet = true
 		}
-		taken, ended = k.copies.take(taken)
-		k.enter(taken)
+		for more := true; more; {
+			taken, ended = k.copies.take(taken)
+			k.enter(taken)
+			more = taken.size >= muchCopied && k.copies.lookOut()
+		}
 		next := k.overdue(time.Now(), ended)
 		if fat = fat || taken.size > bigBurst; fat {
 			next = min(next, time.Second)

@@ -3,6 +3,7 @@ package tap
 import (
 	"bytes"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mcpdiag/ingest/frame"
@@ -15,9 +16,10 @@ type copies struct {
 	mu    sync.Mutex
 	room  int // bytes
 	queue pieces
-	free  [][]byte    // blocks to be used again
-	full  bool        // until the clerk comes, all that happens is only counted
-	over  [3]overflow // by direction
+	sight atomic.Int64 // queue.size, to be had without the lock
+	free  [][]byte     // blocks to be used again
+	full  bool         // until the clerk comes, all that happens is only counted
+	over  [3]overflow  // by direction
 	ended bool
 	wake  chan struct{} // something has happened
 	hurry chan struct{} // so much has that the clerk should come at once
@@ -108,6 +110,7 @@ func (c *copies) read(dir frame.Dir, chunk []byte) bool {
 	}
 	c.queue.list = append(c.queue.list, piece{what: chunkRead, dir: dir, at: now, chunk: chunk})
 	c.queue.size += len(chunk)
+	c.sight.Store(int64(c.queue.size))
 	ring(c.wake) // now, for the write may never end; while the clerk is busy or dozing it costs nothing
 	if c.much() {
 		ring(c.hurry)
@@ -159,6 +162,20 @@ func (c *copies) moved() (n int, urgent bool) {
 	return len(c.queue.list), c.much()
 }
 
+// lookout is how long the clerk looks for more before it sleeps. In a stream the next chunk comes within microseconds, and a clerk
+// that sleeps has to be woken by the pump: that costs the traffic more than all else that a tee does.
+const lookout = 100 * time.Microsecond
+
+// lookOut reports whether much has happened again. While it has not, whoever has something to do comes first.
+func (c *copies) lookOut() bool {
+	for begun := time.Now(); time.Since(begun) < lookout; yield() {
+		if c.sight.Load() >= muchCopied {
+			return true
+		}
+	}
+	return false
+}
+
 // trim gives up the blocks that a burst needed.
 func (c *copies) trim() {
 	c.mu.Lock()
@@ -192,6 +209,7 @@ func (c *copies) take(used pieces) (taken pieces, ended bool) {
 		}
 	}
 	taken, c.queue = c.queue, pieces{list: used.list[:0]}
+	c.sight.Store(0)
 	if c.full {
 		for dir, o := range c.over {
 			taken.list = o.append(taken.list, frame.Dir(dir))

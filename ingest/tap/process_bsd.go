@@ -5,6 +5,7 @@ package tap
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -33,3 +34,6 @@ func watchOver(p *os.Process) (stop func()) {
 	}()
 	return func() { close(done) }
 }
+
+// yield lets others have the processor.
+func yield() { runtime.Gosched() }

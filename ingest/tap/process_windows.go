@@ -3,6 +3,7 @@ package tap
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -36,3 +37,6 @@ func watchOver(p *os.Process) (stop func()) {
 	p.WithHandle(func(handle uintptr) { windows.AssignProcessToJobObject(job, windows.Handle(handle)) })
 	return none
 }
+
+// yield lets others have the processor.
+func yield() { runtime.Gosched() }
