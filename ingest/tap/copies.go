@@ -162,9 +162,9 @@ func (c *copies) moved() (n int, urgent bool) {
 	return len(c.queue.list), c.much()
 }
 
-// lookout is how long the clerk looks for more before it sleeps. In a stream the next chunk comes within microseconds, and a clerk
+// lookout is how long the clerk looks for more before it sleeps. In a stream the next chunk comes soon, and a clerk
 // that sleeps has to be woken by the pump: that costs the traffic more than all else that a tee does.
-const lookout = 100 * time.Microsecond
+const lookout = 400 * time.Microsecond
 
 // lookOut reports whether much has happened again. While it has not, whoever has something to do comes first.
 func (c *copies) lookOut() bool {
