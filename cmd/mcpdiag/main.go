@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"mcpdiag/cmd/internal/help"
 	"mcpdiag/ingest"
 )
 
@@ -108,5 +109,6 @@ func newRoot(e *env) *cobra.Command {
 	root.AddCommand(newFormats(e), newDemo(e), newMan(e))
 	root.SetVersionTemplate(versionLine())
 	completeValues(root)
+	help.Fit(root)
 	return root
 }

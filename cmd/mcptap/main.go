@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcpdiag/cmd/internal/build"
+	"mcpdiag/cmd/internal/help"
 	"mcpdiag/cmd/internal/tapcmd"
 )
 
@@ -32,6 +33,7 @@ func newRoot(e *tapcmd.Env) *cobra.Command {
 	}
 	root.SetVersionTemplate(build.Line("mcptap"))
 	root.AddCommand(tapcmd.NewTee(e), tapcmd.NewProxy(e))
+	help.Fit(root)
 	return root
 }
 
