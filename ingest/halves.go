@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
-	"github.com/duckdb/duckdb-go/v2/mapping"
 
 	"mcpdiag/ingest/frame"
 )
@@ -319,27 +318,27 @@ func (h *halves) Init() duckdb.ParallelTableSourceInfo {
 	return duckdb.ParallelTableSourceInfo{MaxThreads: max(1, len(h.blocks))}
 }
 
-// NewLocalState has nothing to hold.
-func (h *halves) NewLocalState() any { return &struct{}{} }
+// NewLocalState holds the room that a thread needs for each block.
+func (h *halves) NewLocalState() any { return &idColumn{halves: h, room: make([]byte, 0, 20)} }
 
 // FillChunk writes the next block that has halves of the role.
-func (h *halves) FillChunk(_ any, chunk duckdb.DataChunk) error {
+func (h *halves) FillChunk(local any, chunk duckdb.DataChunk) error {
 	for {
 		k := int(h.next.Add(1)) - 1
 		if k >= len(h.blocks) {
 			return chunk.SetSize(0)
 		}
-		if n := h.fill(h.blocks[k], &chunk); n > 0 {
+		if n := h.fill(h.blocks[k], local.(*idColumn), &chunk); n > 0 {
 			return chunk.SetSize(n)
 		}
 	}
 }
 
 // fill writes the halves of one block that are of the role, and returns their number.
-func (h *halves) fill(ref blockRef, chunk *duckdb.DataChunk) int {
+func (h *halves) fill(ref blockRef, ids *idColumn, chunk *duckdb.DataChunk) int {
 	l, v, row := ref.log, h.vectors, 0
 	half, pair, by := array[uint32](v, chunk, 0), array[uint32](v, chunk, 1), array[uint8](v, chunk, 2)
-	ids := newIDs(h, chunk)
+	ids.begin(chunk)
 	nth, line, facts := array[uint32](v, chunk, 4), array[uint32](v, chunk, 5), array[uint32](v, chunk, 6)
 	l.arena.walked(ref.from)
 	for i := ref.from; i < min(ref.from+blockLen, l.arena.n); i++ {
@@ -355,26 +354,31 @@ func (h *halves) fill(ref blockRef, chunk *duckdb.DataChunk) int {
 		put(facts, row, h.facts(ref.aligned, i, this))
 		row++
 	}
+	ids.end(chunk)
 	return row
 }
 
 // idColumn is the column `id` of a chunk.
 type idColumn struct {
 	*halves
-	numbers []uint64 // where all ids are
-	vector  *mapping.Vector
+	numbers []uint64 // where all ids are numbers
 	texts   []inlined
+	long    longTexts
 	room    []byte
 }
 
-func newIDs(h *halves, chunk *duckdb.DataChunk) *idColumn {
-	c := &idColumn{halves: h}
-	if h.allNumbers {
-		c.numbers = array[uint64](h.vectors, chunk, 3)
-		return c
+func (c *idColumn) begin(chunk *duckdb.DataChunk) {
+	if c.allNumbers {
+		c.numbers = array[uint64](c.vectors, chunk, 3)
+	} else {
+		c.texts = array[inlined](c.vectors, chunk, 3)
 	}
-	c.vector, c.texts, c.room = h.vectors.column(chunk, 3), array[inlined](h.vectors, chunk, 3), make([]byte, 0, 20)
-	return c
+}
+
+func (c *idColumn) end(chunk *duckdb.DataChunk) {
+	if vec := c.vectors.column(chunk, 3); vec != nil {
+		c.long.give(*vec, c.texts)
+	}
 }
 
 // put writes the id of half i, and returns which use of the id it is.
@@ -394,7 +398,9 @@ func (c *idColumn) put(a *aligned, row int, i uint32, h *Half) (nth uint32) {
 			token, nth = as.ID, as.Nth
 		}
 	}
-	text(c.vector, c.texts, row, token)
+	if c.texts != nil {
+		c.long.put(c.texts, row, token)
+	}
 	return nth
 }
 

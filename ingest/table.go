@@ -8,16 +8,24 @@ import (
 	"mcpdiag/ingest/frame"
 )
 
-// table finds the latest half of (requester, id) within a stretch: open addressing over the halves themselves, four bytes a
-// slot, since each of a million calls passes here six times. Long ids are hashed with a seed of the process, so no log can
-// be written to make them collide.
+// table finds the latest half of (requester, id) within a stretch: open addressing, the hash beside the number of the half, for the
+// halves and their ids lie far apart, and each of a million calls passes here six times. Long ids are hashed with a seed of the
+// process, so no log can be written to make them collide.
 //
 // Most sessions count from 0 or 1 and end early: ids below denseIDs have an array for each requester instead.
 type table struct {
 	dense [2][]uint32 // half+1; 0 is unused
-	slots []uint32    // half+1; 0 is free
+	slots []slot      // empty where free
 	used  int
 }
+
+// slot is a half's number+1, and above it 32 bits of its hash.
+type slot uint64
+
+func newSlot(hash uint64, half uint32) slot { return slot(hash)<<32 | slot(half+1) }
+
+func (s slot) hash() uint32 { return uint32(s >> 32) }
+func (s slot) half() uint32 { return uint32(s) - 1 }
 
 // denseIDs bounds the arrays: a log of very many sessions must not pay more than this for each.
 const denseIDs = 1024
@@ -53,10 +61,11 @@ func (t *table) find(a *arena, by frame.Side, ref idRef, token frame.ID) (uint32
 	if len(t.slots) == 0 {
 		return 0, false
 	}
-	mask := uint64(len(t.slots) - 1)
-	for k := a.hash(by, ref, token) & mask; t.slots[k] != 0; k = (k + 1) & mask {
-		if n := t.slots[k] - 1; a.sameID(a.at(n), by, ref, token) {
-			return n, true
+	hash := a.hash(by, ref, token)
+	mask := uint32(len(t.slots) - 1)
+	for k := uint32(hash) & mask; t.slots[k] != 0; k = (k + 1) & mask {
+		if s := t.slots[k]; s.hash() == uint32(hash) && a.sameID(a.at(s.half()), by, ref, token) {
+			return s.half(), true
 		}
 	}
 	return 0, false
@@ -70,18 +79,19 @@ func (t *table) put(a *arena, i uint32) {
 		return
 	}
 	if t.used*4 >= len(t.slots)*3 {
-		t.grow(a)
+		t.grow()
 	}
 	token := a.token(h.id, make([]byte, 0, 20))
-	mask := uint64(len(t.slots) - 1)
-	k := a.hash(h.By, h.id, token) & mask
+	hash := a.hash(h.By, h.id, token)
+	mask := uint32(len(t.slots) - 1)
+	k := uint32(hash) & mask
 	for ; t.slots[k] != 0; k = (k + 1) & mask {
-		if a.sameID(a.at(t.slots[k]-1), h.By, h.id, token) {
-			t.slots[k] = i + 1
+		if s := t.slots[k]; s.hash() == uint32(hash) && a.sameID(a.at(s.half()), h.By, h.id, token) {
+			t.slots[k] = newSlot(hash, i)
 			return
 		}
 	}
-	t.slots[k] = i + 1
+	t.slots[k] = newSlot(hash, i)
 	t.used++
 }
 
@@ -93,20 +103,18 @@ func (t *table) putDense(by frame.Side, ref idRef, i uint32) {
 	(*d)[ref] = i + 1
 }
 
-func (t *table) grow(a *arena) {
+func (t *table) grow() {
 	old := t.slots
-	t.slots = make([]uint32, max(16, 2*len(old)))
-	mask := uint64(len(t.slots) - 1)
-	room := make([]byte, 0, 20)
-	for _, n := range old {
-		if n == 0 {
+	t.slots = make([]slot, max(16, 2*len(old)))
+	mask := uint32(len(t.slots) - 1)
+	for _, s := range old {
+		if s == 0 {
 			continue
 		}
-		h := a.at(n - 1)
-		k := a.hash(h.By, h.id, a.token(h.id, room)) & mask
+		k := s.hash() & mask
 		for t.slots[k] != 0 {
 			k = (k + 1) & mask
 		}
-		t.slots[k] = n
+		t.slots[k] = s
 	}
 }

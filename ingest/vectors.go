@@ -62,12 +62,49 @@ type inlined struct {
 
 // text stores a string in a VARCHAR column. Short ones are stored in place; they must be valid UTF-8.
 func text(vec *mapping.Vector, column []inlined, row int, s []byte) {
-	switch {
-	case vec == nil:
-	case len(s) <= 12:
-		column[row] = inlined{length: uint32(len(s))}
-		copy(column[row].bytes[:], s)
-	default:
+	if column[row] = (inlined{length: uint32(len(s))}); copy(column[row].bytes[:], s) < len(s) {
 		mapping.VectorAssignStringElementLen(*vec, mapping.IdxT(row), s)
 	}
+}
+
+// pointed is DuckDB's string_t with a longer string: its length, its first bytes, and where all of them lie.
+type pointed struct {
+	length uint32
+	prefix [4]byte
+	data   uint64
+}
+
+// longTexts are those of a VARCHAR column's texts that do not fit in place. DuckDB is given all of a chunk at once, since each time is
+// a call out of Go that costs more than the text; then each row is pointed at its part of what DuckDB keeps with the chunk.
+type longTexts struct {
+	bytes []byte
+	rows  []int
+	sizes []int
+}
+
+// put stores a text in the column, at once or when give is called.
+func (l *longTexts) put(column []inlined, row int, s []byte) {
+	if len(s) <= len(inlined{}.bytes) {
+		text(nil, column, row, s)
+		return
+	}
+	l.bytes, l.rows, l.sizes = append(l.bytes, s...), append(l.rows, row), append(l.sizes, len(s))
+}
+
+// give stores what was put.
+func (l *longTexts) give(vec mapping.Vector, column []inlined) {
+	if len(l.rows) == 0 {
+		return
+	}
+	first := l.rows[0]
+	mapping.VectorAssignStringElementLen(vec, mapping.IdxT(first), l.bytes)
+	data := (*pointed)(unsafe.Pointer(&column[first])).data
+	from := 0
+	for k, row := range l.rows {
+		p := (*pointed)(unsafe.Pointer(&column[row]))
+		p.length, p.data = uint32(l.sizes[k]), data+uint64(from)
+		copy(p.prefix[:], l.bytes[from:])
+		from += l.sizes[k]
+	}
+	l.bytes, l.rows, l.sizes = l.bytes[:0], l.rows[:0], l.sizes[:0]
 }
