@@ -1,6 +1,9 @@
 package frame
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // Passing over a value is most of the work on a log that keeps payloads. These functions know what is right and nothing of
 // what is wrong: 0 sends the value to the scanner, which tells where and why it stops.
@@ -12,13 +15,14 @@ const passedLevels = 64
 // another line.
 func passOver(b []byte, i int) int {
 	objects, depth := uint64(0), 0 // the innermost level is the lowest bit; set: an object
+	near := window{from: math.MinInt}
 	for {
 		if i = pastSpace(b, i); i >= len(b) {
 			return 0
 		}
 		switch c := b[i]; c {
 		case '"':
-			i = stringEnd(b, i+1)
+			i = near.stringEnd(b, i+1)
 		case '{', '[':
 			if depth++; depth > passedLevels {
 				return 0
@@ -29,7 +33,7 @@ func passOver(b []byte, i int) int {
 				break // it is empty, and closed below
 			}
 			if objects&1 == 1 {
-				if i = keyEnd(b, i); i == 0 {
+				if i = near.keyEnd(b, i); i == 0 {
 					return 0
 				}
 			}
@@ -59,7 +63,7 @@ func passOver(b []byte, i int) int {
 			depth--
 		}
 		if objects&1 == 1 {
-			if i = keyEnd(b, i); i == 0 {
+			if i = near.keyEnd(b, i); i == 0 {
 				return 0
 			}
 		}
@@ -74,14 +78,43 @@ func pastSpace(b []byte, i int) int {
 	return i
 }
 
+// window is where quotes stand in 64 bytes, and what else matters to a string. Most values are small, and a window has several.
+type window struct {
+	from         int
+	quote, other uint64 // a bit a byte; other: backslashes and control characters
+}
+
+// stringEnd is the function stringEnd.
+func (w *window) stringEnd(b []byte, i int) int {
+	at := uint(i - w.from)
+	if at >= 64 || w.quote>>at == 0 {
+		if !blocks || len(b)-i < 64 {
+			return stringEnd(b, i)
+		}
+		w.look(b, i)
+		at = 0
+	}
+	quote := w.quote >> at
+	if before := (quote - 1) &^ quote; quote == 0 || w.other>>at&before != 0 {
+		return blocksEnd(b, i)
+	}
+	return i + bits.TrailingZeros64(quote) + 1
+}
+
+// look moves the window to b[i].
+func (w *window) look(b []byte, i int) {
+	quote, slash, control := blockMasks((*[64]byte)(b[i:]))
+	w.from, w.quote, w.other = i, quote, slash|control
+}
+
 // keyEnd is the index behind the name and the colon at b[i]; 0 when there are none.
-func keyEnd(b []byte, i int) int {
+func (w *window) keyEnd(b []byte, i int) int {
 	if i >= len(b) || b[i] != '"' {
 		if i = pastSpace(b, i); i >= len(b) || b[i] != '"' {
 			return 0
 		}
 	}
-	if i = stringEnd(b, i+1); i == 0 {
+	if i = w.stringEnd(b, i+1); i == 0 {
 		return 0
 	}
 	if i >= len(b) || b[i] != ':' {
