@@ -265,11 +265,14 @@ func scalarEnd(b []byte, i int) int {
 	if c := b[i]; c == '-' || c-'0' <= 9 {
 		return numberEnd(b, i)
 	}
-	s := scanner{b: b, i: i}
-	if s.scalar() != fine {
-		return 0
+	const five = 1<<40 - 1
+	switch w := load(b, i); {
+	case w&five == 'f'|'a'<<8|'l'<<16|'s'<<24|'e'<<32:
+		return i + 5
+	case uint32(w) == 't'|'r'<<8|'u'<<16|'e'<<24, uint32(w) == 'n'|'u'<<8|'l'<<16|'l'<<24:
+		return i + 4
 	}
-	return s.i
+	return 0
 }
 
 // numberEnd is the index behind the number at b[i]; 0 when there is none.
