@@ -86,7 +86,13 @@ type arena struct {
 	n        uint32
 	ids      [][]byte // string and big ids, in blocks: length as uvarint, then the token
 	seed     maphash.Seed
+	salt     uint64 // of the seed
 	memory   *Memory
+}
+
+func newArena(m *Memory) arena {
+	seed := maphash.MakeSeed()
+	return arena{seed: seed, salt: maphash.Bytes(seed, nil), memory: m}
 }
 
 func (a *arena) add() (uint32, *Half) {

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"hash/maphash"
 	"testing"
 
 	"mcpdiag/ingest/frame"
@@ -9,7 +8,7 @@ import (
 
 // An id comes back as it was told, and two ids are never one, wherever they are kept.
 func TestIDs(t *testing.T) {
-	a := arena{seed: maphash.MakeSeed()}
+	a := newArena(nil)
 	seen := map[idRef]string{}
 	for _, test := range []struct {
 		token string
@@ -35,7 +34,7 @@ func TestIDs(t *testing.T) {
 
 // The ids that one peer counts fall into many slots, and not on top of each other.
 func TestIDHash(t *testing.T) {
-	var a arena
+	a := newArena(nil)
 	for _, form := range []func(i int) string{
 		func(i int) string { return string(appendUint(nil, uint64(i))) },
 		func(i int) string { return `"req-` + string(appendUint(nil, uint64(1000+i))) + `"` },

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"hash/maphash"
 
 	"mcpdiag/ingest/dialect"
 	"mcpdiag/ingest/frame"
@@ -178,7 +177,7 @@ func (r *reader) only() frame.Side {
 func (r *reader) folder(side frame.Side) *folder {
 	return &folder{
 		Log: &Log{Header: Header{Copies: 1, Notes: map[string]*Note{}}, Side: side, Dialect: r.dialect, facts: map[uint32]*Fact{}, noFact: Fact{QuietEnd: -1}, grouped: map[uint32]*Group{},
-			number: uint16(side), arena: arena{seed: maphash.MakeSeed(), memory: r.options.Memory}, quiet: r.options.Quiet},
+			number: uint16(side), arena: newArena(r.options.Memory), quiet: r.options.Quiet},
 		sessions: map[string]*Stretch{}, unnamed: map[string]*Stretch{},
 		clocks: clocks{by: map[string]*reading{}}, writers: map[string]*writer{}, exchange: map[string]uint32{}, via: map[uint32]string{},
 	}

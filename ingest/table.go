@@ -9,8 +9,8 @@ import (
 )
 
 // table finds the latest half of (requester, id) within a stretch: open addressing, the hash beside the number of the half, for the
-// halves and their ids lie far apart, and each of a million calls passes here six times. Long ids are hashed with a seed of the
-// process, so no log can be written to make them collide.
+// halves and their ids lie far apart, and each of a million calls passes here six times. They are hashed with a seed of the log, so none
+// can be written to make them collide.
 //
 // Most sessions count from 0 or 1 and end early: ids below denseIDs have an array for each requester instead.
 type table struct {
@@ -36,7 +36,7 @@ func (a *arena) hash(by frame.Side, ref idRef, token frame.ID) uint64 {
 	if ref&elsewhere != 0 {
 		return maphash.Bytes(a.seed, token) ^ uint64(by)
 	}
-	high, low := bits.Mul64(uint64(ref)<<1|uint64(by&1), 0x9E3779B97F4A7C15)
+	high, low := bits.Mul64(uint64(ref)<<1|uint64(by&1)^a.salt, 0x9E3779B97F4A7C15)
 	return high ^ low ^ low>>32 // every bit of the id has its say in the lowest ones
 }
 

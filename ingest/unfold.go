@@ -3,7 +3,6 @@ package ingest
 import (
 	"encoding/json"
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"time"
 
@@ -54,7 +53,7 @@ func (u *Unfolding) AddLog(name string, side frame.Side, path string, body []byt
 		return fmt.Errorf("log %s is not as this version of mcpdiag folds it", name)
 	}
 	b.sound()
-	l := &Log{Header: b.Header, Side: side, Path: path, Dialect: d, number: uint16(len(u.logs) + firstUnfolded), arena: arena{seed: maphash.MakeSeed(), memory: u.memory},
+	l := &Log{Header: b.Header, Side: side, Path: path, Dialect: d, number: uint16(len(u.logs) + firstUnfolded), arena: newArena(u.memory),
 		facts: map[uint32]*Fact{}, noFact: Fact{QuietEnd: -1}, grouped: map[uint32]*Group{}, unseen: b.Unseen, first: b.First, last: b.Last, quiet: b.Quiet}
 	for _, f := range b.Files {
 		l.files = append(l.files, file{f.Path, f.Before, f.Numbers})
