@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-
 	"mcpdiag/ingest/dialect"
 	"mcpdiag/ingest/frame"
 )
