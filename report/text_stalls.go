@@ -31,10 +31,14 @@ func (p *printer) stalls(d *diagnose.Diagnosis) {
 // crowd tells many stalled calls of one kind together.
 func (p *printer) crowd(d *diagnose.Diagnosis, k *kindOfStall) {
 	first := k.calls[0]
-	sessions := map[string]bool{}
+	type session struct {
+		name       string
+		connection int
+	}
+	sessions := map[session]bool{}
 	lost := 0
 	for c := range diagnose.Walk(k.calls) {
-		sessions[fmt.Sprintf("%s %d", c.Session(), c.Connection())] = true
+		sessions[session{c.Session(), c.Connection()}] = true
 		lost += len(k.casualties[c])
 	}
 	p.hang(p.paint(red, "STALLED ")+" ", fmt.Sprintf("%s × %s, in %s", diagnose.Thousands(int64(len(k.calls))), k.tool, count(len(sessions), "session")))
