@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"context"
+	"database/sql/driver"
 	_ "embed"
 	"fmt"
 	"iter"
@@ -188,19 +189,8 @@ var closelySQL string
 
 // load brings in the calls that are looked at closely.
 func (d *Diagnosis) load(ctx context.Context) error {
-	rows, err := d.join.Conn.Query(ctx, closelySQL, d.everyCall())
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var halves, verdict int64
-		if err := rows.Scan(&halves, &verdict); err != nil {
-			return err
-		}
-		d.Calls = append(d.Calls, d.call(halves, verdict))
-	}
-	return rows.Err()
+	add := func(halves, verdict int64) { d.Calls = append(d.Calls, d.call(halves, verdict)) }
+	return d.join.Conn.Pairs(ctx, add, closelySQL, driver.NamedValue{Ordinal: 1, Value: d.everyCall()})
 }
 
 // call unpacks a row of closely.sql.
