@@ -56,10 +56,23 @@ func (s *scene) flushedAtEOF() *Cause {
 	if !ok || d < 0 || d > heldLong {
 		return nil
 	}
+	if s.unended() {
+		return candidate(Buffering, func() string {
+			return fmt.Sprintf("it was read %s after the requester closed its side (%s), as the stream ended: flushed at end of input, or there before and its line had no end",
+				Wait(d), Cite(s.c.Sent.Log, eof))
+		})
+	}
 	return found(Buffering, func() string {
 		return fmt.Sprintf("the responder wrote it within %s; it was read %s after the requester closed its side (%s): flushed at end of input",
 			Wait(s.c.Stages().Total.D), Wait(d), Cite(s.c.Sent.Log, eof))
 	})
+}
+
+// unended reports whether the answer was read at the very end of its stream: a recorder takes what stands behind the last line end
+// for a message then, whenever its bytes came.
+func (s *scene) unended() bool {
+	d, ok := s.c.Sent.At(ingest.Answer).Sub(s.c.Sent.Stretch().EOFAt[dirIndex(s.c.answerDir())])
+	return ok && d == 0
 }
 
 // readTogether counts the answers read in one burst with this call's, and how far apart they were written.
