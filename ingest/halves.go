@@ -192,7 +192,7 @@ func (l *Log) age(i uint32) (time.Duration, bool) {
 }
 
 // halfColumns is what the join needs of a half; the rest stays where it is and is looked up by its number. The order is that
-// of fill. The id is a number where all ids of all logs are plain ones, as those of most peers are: it is hashed and compared at
+// of fill. The id is a number where all ids of all logs fit in one, as those of most peers do: it is hashed and compared at
 // half the price of its text.
 var halfColumns = [...]struct {
 	name string
@@ -231,7 +231,7 @@ type halves struct {
 	keyless bool // as Alignment says
 	shown   bool // all calls are asked for
 
-	allNumbers bool // the ids are
+	allNumbers bool // the ids fit in one each; see idRef
 	limits     *Limits
 	count      uint
 }

@@ -48,19 +48,18 @@ func (k *clerk) work() {
 	alarm := time.NewTimer(time.Hour)
 	defer alarm.Stop()
 	fat := false // a burst has left its memory
-	for ended := false; !ended; {
+	for ended, more := false, false; !ended; {
 		quiet := false
-		select {
-		case <-k.copies.wake:
-			k.waitForPause()
-		case <-alarm.C:
-			quiet = true
+		if !more {
+			select {
+			case <-k.copies.wake:
+				k.waitForPause()
+			case <-alarm.C:
+				quiet = true
+			}
 		}
-		for more := true; more; {
-			taken, ended = k.copies.take(taken)
-			k.enter(taken)
-			more = taken.size >= muchCopied && k.copies.lookOut()
-		}
+		taken, ended = k.copies.take(taken)
+		k.enter(taken)
 		next := k.overdue(time.Now(), ended)
 		if fat = fat || taken.size > bigBurst; fat {
 			next = min(next, time.Second)
@@ -70,7 +69,9 @@ func (k *clerk) work() {
 			debug.FreeOSMemory() // not at the next collection, which may be long after
 			fat = false
 		}
-		alarm.Reset(next)
+		if more = taken.size >= muchCopied && k.copies.lookOut(); !more {
+			alarm.Reset(next)
+		}
 	}
 }
 
