@@ -60,15 +60,16 @@ var labelled = regexp.MustCompile(`^( +\S.*? {2,})(\S.*)$`)
 // joined puts each item of a list on one line.
 func joined(list string) string {
 	var items []string
-	under := "\n" // what the lines of the item begin with
+	under := "\n" // what the further lines of an item begin with; of no item, what no line does
 	for line := range strings.SplitSeq(list, "\n") {
 		if strings.HasPrefix(line, under) {
 			items[len(items)-1] += " " + strings.TrimSpace(line)
 			continue
 		}
 		items = append(items, line)
-		if under = "\n"; labelled.MatchString(line) {
-			under = strings.Repeat(" ", len(labelled.FindStringSubmatch(line)[1]))
+		under = "\n"
+		if m := labelled.FindStringSubmatch(line); m != nil {
+			under = strings.Repeat(" ", utf8.RuneCountInString(m[1]))
 		}
 	}
 	return strings.Join(items, "\n")
